@@ -368,6 +368,11 @@ func (m *lines) advance(l *letter) {
 		l.send = nil
 		clear(l.sent)
 	}
+	if l.recv != nil && !l.recv.done && !m.brief && !m.calm && m.IntN(16) == 0 {
+		leaveCall(l.recv) // and receives anew
+		l.recv = nil
+		clear(l.got)
+	}
 	if l.recv != nil && l.recv.done && !l.done {
 		l.done = true
 		require.NoError(m.t, l.recv.err)

@@ -93,6 +93,27 @@ func TestReceiveIsLeftWhileItsDataArrives(t *testing.T) {
 	}
 }
 
+// What came for a receive that was given back may be acknowledged as soon as its sender knows. The word that it does may come with the message before
+// that, which another network, or a rail that has broken, has held up: it goes the short way, and both are counted.
+func TestWhatCameLateIsCountedWithTheMessageBeforeIt(t *testing.T) {
+	pe, ep, c := receiving(t)
+	r := pe.rails[0]
+	op := post(t, c, make([]byte, 300))
+	require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
+	data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 2, Handle: lastOf(t, ep, wire.Clear).Remote}
+	leaveCall(op)
+	require.NoError(t, r.Deliver(encoded(data), make([]byte, 300)))
+
+	other, err := c.irecv(make([]byte, 8), nil, 1, 9)
+	require.NoError(t, err)
+	between := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Frame: 1, Seq: 1, LaneSeq: 1, Tag: 9, Ack: pe.sent.Next()}
+	require.NoError(t, r.Deliver(encoded(between), make([]byte, 8)))
+	require.True(t, other.done)
+	require.Empty(t, pe.withdrawing)
+	require.EqualValues(t, 3, pe.received.Next())
+	require.Empty(t, pe.received.Beyond())
+}
+
 // A message that comes by itself, and is given back while it arrives, is kept, at its
 // place before what came after it, and charged.
 func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {

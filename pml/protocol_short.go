@@ -101,7 +101,7 @@ func (c *Context) postShort(buf []byte, needs representation.Traits, src, tag in
 }
 
 // deliverExpected takes in a short or eager message that is next in every way
-// and that a receive, or a caller, waits for, and reports true; otherwise nothing has changed.
+// and that a receive, or a caller, waits for, and reports true; otherwise nothing has changed but what is acknowledged.
 func (r *rail) deliverExpected(b, data []byte) bool {
 	h, plain := wire.Plain(b)
 	if !plain {
@@ -109,8 +109,7 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 	}
 	pe := r.peer
 	lane, units := int(h.Lane()), credit.Price(len(data))
-	if !pe.received.Expects(h.Frame()) ||
-		lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
+	if lane >= len(pe.lanes) || pe.lanes[lane] == nil || pe.grant.Left() < units {
 		return false
 	}
 	c, id := r.pml.lastContext, h.Context()
@@ -120,7 +119,8 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 		}
 	}
 	ch, d := c.match.Channel(int32(pe.rank)), &r.pml.direct
-	if ch == nil || pe.acknowledgedWhile(d.context != nil, h.Ack(), h.Credit()) != nil {
+	// What it acknowledges comes first: frames that have come for a receive that was given back may count from then on.
+	if ch == nil || pe.acknowledgedWhile(d.context != nil, h.Ack(), h.Credit()) != nil || !pe.received.Expects(h.Frame()) {
 		return false
 	}
 	var op *operation
