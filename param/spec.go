@@ -73,6 +73,7 @@ type Spec struct {
 	Unit    string   // what an Int counts, "" if nothing: "links", "Mbit/s"
 	Help    string   // one or two sentences
 	Level   Level
+	Alike   bool // all ranks of a job have the same value: one that has another than rank 0 is not let in
 }
 
 // Allowed says in words what the parameter's kind leaves open: "1 to 64",

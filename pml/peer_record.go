@@ -85,13 +85,14 @@ const secretKey = "strand-secret"
 
 func addressKey(rank int) string { return fmt.Sprintf("strand-addr-%d", rank) }
 
-// exchange publishes this process's record and learns the job's secret.
+// exchange publishes this process's record and learns the job's secret. With it rank 0 tells of its parameters those that all have alike: who has others,
+// and found out by waiting for ever, finds out here. So it costs no message of its own.
 func exchange(ctx context.Context, cfg Config, record []byte) ([]byte, error) {
 	if cfg.Job.Size() == 1 {
 		return newSecret(), nil
 	}
 	if cfg.Job.Rank() == 0 {
-		if err := cfg.Job.Put(ctx, secretKey, string(newSecret())); err != nil {
+		if err := cfg.Job.Put(ctx, secretKey, string(newSecret())+cfg.Params.Alike()); err != nil {
 			return nil, err
 		}
 	}
@@ -105,10 +106,13 @@ func exchange(ctx context.Context, cfg Config, record []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(secret) != secretSize {
+	if len(secret) < secretSize {
 		return nil, errors.New("the secret that rank 0 published is damaged")
 	}
-	return []byte(secret), nil
+	if err := cfg.Params.CheckAlike(0, secret[secretSize:]); err != nil {
+		return nil, err
+	}
+	return []byte(secret[:secretSize]), nil
 }
 
 // meetingPatience is how long a process waits in silence for the others to join.
