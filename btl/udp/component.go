@@ -78,7 +78,7 @@ const (
 func (m *module) wiring() wireup.Config {
 	return wireup.Config{
 		Noun: "a connection", Paths: maxPaths, MaxFrame: m.cfg.maxFrag, FrameLimit: maxFrameLimit,
-		Own: make([]byte, ownSize), Check: m.check, Repeat: repeatHello,
+		Own: make([]byte, ownSize), Check: m.check, Agrees: m.agrees, Repeat: repeatHello,
 	}
 }
 
@@ -107,8 +107,16 @@ func (m *module) check(own []byte) error {
 		return errors.New("an unknown protection")
 	case order.Uint32(own[1:]) < leastRoom:
 		return errors.New("a receive buffer of an impossible size")
-	case theirs != m.cfg.protect:
-		return fmt.Errorf("%s is %q there and %q here: it has to be the same for all ranks", pProtect, protections[theirs], protections[m.cfg.protect])
+	}
+	return nil
+}
+
+// agrees refuses a peer that protects its packets in another way. The handshake's proof covers the greeting, so nobody on the way can talk the two out
+// of it.
+func (m *module) agrees(rank int, g wireup.Greeting) error {
+	if theirs := int(g.Own[0]); theirs != m.cfg.protect {
+		return fmt.Errorf("rank %d on %s has %s=%s and rank %d on %s has %v: all ranks must have the same",
+			rank, g.Host, pProtect, protections[theirs], m.Host.Rank(), m.Host.Hostname(), m.cfg.protectSetting)
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 // config is the values of the parameters.
 type config struct {
 	protect        int
+	protectSetting param.Value // for errors
 	congestion     string
 	packet         int
 	sndbuf, rcvbuf int
@@ -61,7 +62,8 @@ type config struct {
 
 func readConfig(v *param.Values) config {
 	c := config{
-		congestion: v.String(pCongestion), packet: int(v.Size(pPacket)),
+		protectSetting: v.Value(pProtect),
+		congestion:     v.String(pCongestion), packet: int(v.Size(pPacket)),
 		sndbuf: int(v.Size(pSndbuf)), rcvbuf: int(v.Size(pRcvbuf)),
 		timeout: v.Duration(pTimeout), heartbeat: v.Duration(pHeartbeat), eagerLimit: int(v.Size(pEagerLimit)),
 		eagerFixed: v.Value(pEagerLimit).Source.Kind != param.Default, maxFrag: int(v.Size(pMaxFrag)),

@@ -2,7 +2,6 @@ package members_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -59,7 +58,10 @@ func TestNothingGoesInTheClear(t *testing.T) {
 // Where one rank encrypts and the other does not, both find out: the error names both, what each
 // has and what to do, and nobody waits for ever. No other transport carries it in the clear.
 func TestRanksDisagreeOnEncryption(t *testing.T) {
-	for _, transports := range []string{"self,tcp", "self,tcp,sctp"} {
+	for _, of := range []struct{ transports, parameter, first, second string }{
+		{"self,tcp", "btl_tcp_encrypt", "true", "false"}, {"self,tcp,sctp", "btl_tcp_encrypt", "true", "false"},
+		{"self,udp", "btl_udp_protect", "encrypted", "none"}, {"self,udp", "btl_udp_protect", "authenticated", "encrypted"},
+	} {
 		for _, sender := range []int{0, 1} {
 			leak.Check(t)
 			errs := make([]error, 2)
@@ -72,14 +74,14 @@ func TestRanksDisagreeOnEncryption(t *testing.T) {
 						}
 						_, err := w.Comm().Recv(ctx, make([]byte, 10), sender, 0)
 						return err
-					}, strand.WithJob(j), strand.WithParam("btl", transports), strand.WithParam("btl_sctp_stack", "user"),
-						strand.WithParam("btl_tcp_encrypt", fmt.Sprint(rank == 0)))
+					}, strand.WithJob(j), strand.WithParam("btl", of.transports), strand.WithParam("btl_sctp_stack", "user"),
+						strand.WithParam(of.parameter, []string{of.first, of.second}[rank]))
 				})
 			}
 			wg.Wait()
 			require.Error(t, errs[0])
 			require.Error(t, errs[1])
-			for _, want := range []string{"rank 0 on localhost has btl_tcp_encrypt=true", "rank 1 on localhost has btl_tcp_encrypt=false", "all ranks must have the same"} {
+			for _, want := range []string{"rank 0 on localhost has " + of.parameter + "=" + of.first, "rank 1 on localhost has " + of.parameter + "=" + of.second, "all ranks must have the same"} {
 				assert.ErrorContains(t, errs[sender], want)
 			}
 		}
