@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -27,14 +28,32 @@ const (
 )
 
 // pollBeside is Poll while another goroutine has the role. If that one has not polled since the last call it waits for a processor,
-// perhaps for ours. The lock is held.
+// perhaps for ours. Whom the caller wakes in its place nobody else lets run. The lock is held, and released for that.
 func (e *Engine) pollBeside(source btl.Poller) {
 	e.askForRole()
+	before, woke := e.woken, false
 	if !e.blocked && e.callers.seen == e.polls {
+		e.woken = false
 		e.pollOnce(source)
 		e.endRound()
+		woke = e.woken
+		e.woken = woke || before
 	}
 	e.callers.seen = e.polls
+	if woke || e.callers.wanted {
+		e.standBack(woke)
+	}
+}
+
+// standBack lets those run whom the caller has woken, or else the holder of the role, which was asked to leave it: it may wait for this processor, as a goroutine
+// or, on its way out of the system, as a thread. The lock is held, and released for a moment.
+func (e *Engine) standBack(woke bool) {
+	e.mu.Unlock()
+	runtime.Gosched()
+	if !woke {
+		yield()
+	}
+	e.mu.Lock()
 }
 
 // askForRole has the holder leave the role if it is often found there by those who poll.

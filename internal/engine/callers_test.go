@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -202,5 +203,57 @@ func TestWhoWaitsBesideLeavesTheRole(t *testing.T) {
 			e.Unlock()
 			require.NoError(t, <-over)
 		}
+	})
+}
+
+// oneProcessor has Go use one processor until the test ends.
+func oneProcessor(t *testing.T) {
+	before := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+// Who polls in the place of one that waits for a processor has those run at once whom that wakes: nobody else does so.
+func TestWhoPollsInAnothersPlaceHasWokenRun(t *testing.T) {
+	oneProcessor(t)
+	e := newEngine(t, Options{Spin: time.Hour})
+	e.Lock()
+	e.Helpers(1) // so that the one with the role lets other goroutines run
+	e.Unlock()
+	holds, parked := &flag{}, &flag{}
+	var all sync.WaitGroup
+	all.Go(func() { assert.NoError(t, e.waitFor(watchdog(t), holds, &counter{})) })
+	e.until(t, "it spins", func() bool { return e.Accompanied() && e.holder != &e.caller })
+	over := make(chan error, 1)
+	go func() { over <- e.waitFor(watchdog(t), parked, &counter{}) }()
+	e.until(t, "the other one is parked", func() bool { return parked.waiter != nil })
+
+	e.Lock()
+	for range 3 { // it takes the one with the role for one that polls, the first time
+		e.Poll(&counter{at: func(int) bool { parked.set(e); return true }})
+	}
+	e.Unlock()
+	assert.Len(t, over, 1)
+	e.Lock()
+	holds.set(e)
+	e.Unlock()
+	all.Wait()
+	require.NoError(t, <-over)
+}
+
+// Who polls often, and has asked for the role, lets the one run that is to leave it.
+func TestWhoAsksForTheRoleStandsBack(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		oneProcessor(t)
+		over := make(chan error, 1)
+		waits := &flag{}
+		go func() { over <- e.waitFor(t.Context(), waits, nil) }()
+		pass(time.Second)
+		e.Lock()
+		require.True(t, e.blocked)
+		e.pollOften(&counter{})
+		assert.False(t, e.Accompanied(), "it has got no processor")
+		waits.set(e)
+		e.Unlock()
+		require.NoError(t, <-over)
 	})
 }
