@@ -257,3 +257,23 @@ func TestWhoAsksForTheRoleStandsBack(t *testing.T) {
 		require.NoError(t, <-over)
 	})
 }
+
+// A goroutine that comes to wait may run before another one that was started, or woken, earlier. It takes the role, and lets that one run.
+func TestWhoTakesTheRoleKnowsOfThoseThatWereStarted(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		oneProcessor(t)
+		waits, over, known := &flag{}, make(chan error, 1), false
+		source := &counter{at: func(n int) bool {
+			known = e.woken
+			waits.set(e)
+			return true
+		}}
+		e.Started()
+		go func() { over <- e.waitFor(t.Context(), waits, source) }()
+		e.Lock()
+		e.Poll(&counter{})
+		e.Unlock()
+		require.NoError(t, <-over)
+		require.True(t, known)
+	})
+}

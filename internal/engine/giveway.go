@@ -65,9 +65,6 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 	// Whoever has the role lets others in by itself, and notes without the lock when it did.
 	goroutines := e.contended.Load() > 0 || e.woken && e.holder == nil || !e.Accompanied() && e.othersWait()
 	if goroutines || processes {
-		if e.holder == nil {
-			e.woken = false
-		}
 		e.mu.Unlock()
 		if goroutines || engines.Load() > 1 {
 			runtime.Gosched()
@@ -75,6 +72,9 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 			yield()
 		}
 		e.mu.Lock()
+		if e.holder == nil {
+			e.woken = false // not before: who takes the role meanwhile lets the others run
+		}
 	}
 	return e.Accompanied()
 }
