@@ -110,7 +110,8 @@ const slowOffers = 4
 // giveWay offers the processor to others when one polls in vain for as long as a waiter does before it offers it, and does little
 // else. The rank that is to send may wait for this processor, and would have it when a slice of the system's is over, after some
 // milliseconds. Nothing is offered while waits park, nor for some time after an offer that was slow: those who compute take too long, and
-// who polls can not park. The lock is held, and released for a moment.
+// who polls can not park. Where other ranks are goroutines of this process they have no processor but this one: each that kept it for as long as the offers of the others were slow
+// would make those slower. The lock is held, and released for a moment.
 func (e *Engine) giveWay(did bool, source btl.Poller) {
 	v := &e.vain
 	if did || e.clock-v.last > littleElse {
@@ -120,7 +121,10 @@ func (e *Engine) giveWay(did bool, source btl.Poller) {
 	if did {
 		return
 	}
-	if v.polls++; e.clock < v.until || e.quick(v.polls, v.from) || e.yields.mustPark(e.poller.now) {
+	if v.polls++; e.quick(v.polls, v.from) {
+		return
+	}
+	if engines.Load() <= 1 && (e.clock < v.until || e.yields.mustPark(e.poller.now)) {
 		return
 	}
 	if !v.offers {

@@ -44,6 +44,23 @@ func TestWhoPollsInVainGivesWay(t *testing.T) {
 	})
 }
 
+// Ranks that are goroutines of one process give way to each other however long that takes: if none did for some time after a slow offer, all offers would be slow.
+func TestWhoPollsInVainGivesWayToRanksOfTheProcess(t *testing.T) {
+	simulateWith(t, Options{Crowded: true}, func(t *testing.T, e *Engine) {
+		other, err := New(Options{Simulated: true})
+		require.NoError(t, err)
+		defer other.Close()
+		e.Lock()
+		defer e.Unlock()
+		e.vain.until = e.Now() + int64(time.Second)
+		e.pollInVain(crowdPolls)
+		require.Equal(t, 1, e.yields.good, "an offer was slow")
+		e.yields.until = e.vain.until
+		e.pollInVain(1)
+		require.Equal(t, 2, e.yields.good, "offers were slow")
+	})
+}
+
 // Outside of a crowd it polls for some time before, as a waiter does.
 func TestWhoPollsInVainPollsForSomeTime(t *testing.T) {
 	simulateWith(t, Options{}, func(t *testing.T, e *Engine) {
