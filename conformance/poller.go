@@ -109,17 +109,17 @@ func (p *poller) Post(f func()) {
 	}
 }
 
-// poll does one round of work and reports whether there was any.
-func (p *poller) poll() bool {
+// poll does one round of work. It reports whether there was any but for timers, and whether any of these was due.
+func (p *poller) poll() (did, due bool) {
 	p.epoch++
 	deferred := p.deferred
 	p.deferred = nil
 	for _, d := range deferred {
 		d.Flush()
 	}
-	did := p.runPosts()
+	did = p.runPosts()
 	did = p.pollDescriptors() || did
-	return p.fire() || did || len(deferred) > 0
+	return did || len(deferred) > 0, p.fire()
 }
 
 func (p *poller) runPosts() bool {

@@ -62,17 +62,33 @@ func (s *stepper) start() {
 	go s.drive()
 }
 
+// A rank that has nothing to do is turned each moment all the same: not all that is for it to do shows at a descriptor. Where nothing
+// but timers has given it anything to do for so many turns, as while something has to time out, it is turned less often: half the
+// time that the suite takes is such waiting.
+const (
+	moment     = time.Millisecond
+	longMoment = 8 * time.Millisecond
+	idleNow    = 4
+	idleLong   = 12
+)
+
 // drive turns the rank until it is stopped.
 func (s *stepper) drive() {
 	defer close(s.done)
 	for idle := 0; s.awaitTurn(); {
-		if s.turnUnless(true) {
+		if did, _ := s.turnUnless(true); did {
 			idle = 0
-		} else if idle++; idle > 4 {
-			s.wait(time.Millisecond)
-			continue
+		} else {
+			idle++
 		}
-		runtime.Gosched()
+		switch {
+		case idle > idleLong:
+			s.wait(longMoment)
+		case idle > idleNow:
+			s.wait(moment)
+		default:
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -90,23 +106,23 @@ func (s *stepper) awaitTurn() bool {
 // watchdog: a case may make many steps between two other events, and they take long on a busy
 // machine.
 func (s *stepper) turn() {
-	if s.turnUnless(false) {
+	if did, due := s.turnUnless(false); did || due {
 		s.r.w.t.happened()
 	}
 }
 
-// turnUnless polls once. With stalled it does not if the rank is stalled.
-func (s *stepper) turnUnless(stalled bool) bool {
+// turnUnless polls once, and reports what poll does. With stalled it does not if the rank is stalled.
+func (s *stepper) turnUnless(stalled bool) (did, due bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if stalled && s.stalled {
-		return false
+		return false, false
 	}
-	did := s.poll()
+	did, due = s.poll()
 	did = s.r.Progress() || did
 	did = s.makeMoves() || did
 	s.arm()
-	return did
+	return did, due
 }
 
 func (s *stepper) stall() {
