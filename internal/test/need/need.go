@@ -58,12 +58,13 @@ func Program(t testing.TB, name, debianPackage string) string {
 	return path
 }
 
-// CI is for tests that take too long for every day: they run in CI alone. Why says what
-// takes so long.
+// CI is for tests that take too long for every day: they run in CI alone, and there
+// without the race detector, which makes them take ten times as long and finds in
+// them what it finds in others too. Why says what takes so long.
 func CI(t testing.TB, why string) {
 	t.Helper()
-	if !complete() {
-		t.Skipf("runs in CI (STRANDTEST_CI=1): %s", why)
+	if !complete() || Race {
+		t.Skipf("runs in CI (STRANDTEST_CI=1), without -race: %s", why)
 	}
 }
 

@@ -85,10 +85,31 @@ func TestThat(t *testing.T) {
 func TestCI(t *testing.T) {
 	slow := func(t testing.TB) { CI(t, "it builds the world") }
 	t.Setenv("STRANDTEST_CI", "")
-	assert.Equal(t, "runs in CI (STRANDTEST_CI=1): it builds the world", run(slow).skipped)
+	const reason = "runs in CI (STRANDTEST_CI=1), without -race: it builds the world"
+	assert.Equal(t, reason, run(slow).skipped)
 	t.Setenv("STRANDTEST_CI", "1")
 	r := run(slow)
-	assert.Empty(t, r.skipped+r.failed)
+	assert.Empty(t, r.failed)
+	if Race {
+		assert.Equal(t, reason, r.skipped)
+	} else {
+		assert.Empty(t, r.skipped)
+	}
+}
+
+func TestDaily(t *testing.T) {
+	all := 1000
+	if Race {
+		all = 10
+	}
+	for _, c := range []struct {
+		ci, soak string
+		want     int
+	}{{"", "", 10}, {"1", "", all}, {"", "1", 1000}, {"1", "1", 1000}} {
+		t.Setenv("STRANDTEST_CI", c.ci)
+		t.Setenv("STRANDTEST_SOAK", c.soak)
+		assert.Equal(t, c.want, Daily(10, 1000), "STRANDTEST_CI=%s STRANDTEST_SOAK=%s", c.ci, c.soak)
+	}
 }
 
 func TestSoak(t *testing.T) {

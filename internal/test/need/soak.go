@@ -85,11 +85,13 @@ func seedsFor(t testing.TB, span time.Duration) iter.Seq[uint64] {
 	}
 }
 
-// Thorough reports whether tests are to try all that they can: in CI, and in their long forms.
-func Thorough() bool { return complete() || Soaking() }
+// Thorough reports whether tests are to try all that they can: in CI, and in their long forms. CI runs
+// them all with the race detector too, for races alone: those show in the small forms, and the rest is known
+// from the run without it.
+func Thorough() bool { return complete() && !Race || Soaking() }
 
-// Daily is for tests of which a small form says enough from day to day: it returns how often
-// something is tried then, and how often where all is tried.
+// Daily is for tests of which a small form says enough from day to day, and for the race detector: it returns how
+// often something is tried then, and how often where all is tried.
 func Daily(few, all int) int {
 	if Thorough() {
 		return all

@@ -74,7 +74,7 @@ func total(p peer) int {
 	case need.Soaking():
 		return 1 << 30
 	case need.Thorough():
-		return thorough
+		return 100 << 20
 	}
 	return 1 << 20
 }
