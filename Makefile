@@ -45,6 +45,8 @@ LONGNET := $(addprefix ./$(NETTEST)/,contact failures rates recovery tryout)
 
 # Nobody debugs these binaries, and a traceback has its lines without DWARF: they are linked in two thirds of the time.
 LINK := -ldflags=-w
+# What go vet finds is for make lint, and make vet-cross: they look at everything but the modules.
+NOVET := -vet=off
 
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
@@ -53,20 +55,20 @@ test: ## all tests but those of make net; needs neither root nor other programs,
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
 
 test-tree:
-	go test $(LINK) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) $$(go list ./... | grep -v '/$(NETTEST)')
+	go test $(LINK) $(NOVET) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) $$(go list ./... | grep -v '/$(NETTEST)')
 
 test-modules:
 	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -count=1 -timeout 5m -p 1 ./... &&) true
 
 test-tcp: ## the tests of the public interface and under launchers with TCP between ranks of one host, where memory is the default
-	STRAND_BTL=tcp,self go test $(LINK) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
+	STRAND_BTL=tcp,self go test $(LINK) $(NOVET) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
 race: ## all tests, those of make net too, under the race detector
-	go test $(LINK) -race -count=1 -timeout 15m $(LONG) $(LONGNET) ./...
+	go test $(LINK) $(NOVET) -race -count=1 -timeout 15m $(LONG) $(LONGNET) ./...
 	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -race -count=1 -timeout 10m ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
-	go test $(LINK) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./$(NETTEST)/...
+	go test $(LINK) $(NOVET) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./$(NETTEST)/...
 
 # Packages with tests of what only some kernels have; package need tells.
 KERNEL := ./internal/test/need ./internal/sctpsock ./btl/sctp ./btl/sctp/internal/kernel ./btl/sctp/internal/interop ./internal/lab/network ./internal/lab/accuracy \
@@ -104,10 +106,10 @@ bench-peers: build ## docs/PERFORMANCE.md: beside Open MPI, MPICH and raw socket
 CHAOS ?= 15m
 
 chaos: ## simulated networks at their worst, with new seeds, seven times CHAOS=15m; STRANDTEST_SEED=42 repeats one
-	STRANDTEST_FOR=$(CHAOS) go test $(LINK) -count=1 -timeout 0 -p 1 -v -run 'TestWhateverTheNetworkDoes$$|TestWhateverTheWeather$$|TestDeliveredIsWhatWasSent$$' ./internal/recovery ./internal/sctp/...
+	STRANDTEST_FOR=$(CHAOS) go test $(LINK) $(NOVET) -count=1 -timeout 0 -p 1 -v -run 'TestWhateverTheNetworkDoes$$|TestWhateverTheWeather$$|TestDeliveredIsWhatWasSent$$' ./internal/recovery ./internal/sctp/...
 
 soak: ## the long forms: STRANDTEST_SOAK=1 go test, then chaos and 10 minutes of each fuzzer; takes hours
-	STRANDTEST_SOAK=1 go test $(LINK) -count=1 -timeout 0 ./...
+	STRANDTEST_SOAK=1 go test $(LINK) $(NOVET) -count=1 -timeout 0 ./...
 	$(MAKE) chaos
 	$(MAKE) fuzz FUZZTIME=10m
 
@@ -120,7 +122,7 @@ vet-cross: ## vet for other systems and processors; test the pure packages, and 
 	GOARCH=arm64 go vet ./...
 	GOARCH=arm64 go build ./...
 	GOARCH=386 go vet ./...
-	GOARCH=386 go test $(LINK) -count=1 $(PURE) ./btl/sm
+	GOARCH=386 go test $(LINK) $(NOVET) -count=1 $(PURE) ./btl/sm
 
 clean: ## remove what was built
 	rm -rf bin
