@@ -21,7 +21,7 @@ func Times(short, soak int) int {
 	return short
 }
 
-// Seeds yields seeds for random trials: so many, from 0 on, in a short run or in a soak. With STRANDTEST_FOR=15m it goes on for that
+// Seeds yields seeds for random trials: so many, from 0 on, in a short run (half of them from day to day) or in a soak. With STRANDTEST_FOR=15m it goes on for that
 // long instead, with seeds that were hardly tried before; the log says which. With STRANDTEST_SEED=42 it is that one, to see a failure again.
 // Whatever ends a trial, the log has its seed.
 func Seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
@@ -66,7 +66,7 @@ func seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
 		return seedsFor(t, span)
 	}
 	return func(yield func(uint64) bool) {
-		for seed := range uint64(Times(short, soak)) {
+		for seed := range uint64(Times(Daily((short+1)/2, short), soak)) {
 			if !yield(seed) {
 				return
 			}
