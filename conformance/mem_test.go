@@ -29,7 +29,7 @@ func subject(c mem.Config) conformance.Subject {
 func TestReference(t *testing.T) {
 	for name, config := range kinds {
 		t.Run(name, func(t *testing.T) {
-			if name != "remote" && name != "lossy" && name != "local" {
+			if name != "remote" && name != "lossy" {
 				need.CI(t, "the suite itself is much the same for all of them")
 			}
 			conformance.Run(t, func() conformance.Subject { return subject(config) })

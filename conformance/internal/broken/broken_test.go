@@ -112,7 +112,7 @@ func catch(fault broken.Fault, timeout time.Duration) error {
 // TestWithoutAFault: what the cases find is the fault, since they find nothing without one. Here those ranks talk that connect to each
 // other at the same time.
 func TestWithoutAFault(t *testing.T) {
-	for range need.Times(3, 200) {
+	for range need.Times(need.Daily(1, 3), 200) {
 		if result := run(broken.Fault{Name: "has none", Case: "all-to-all"}, patience).Results[0]; result.Err() != nil {
 			t.Errorf("seed %d: %v", result.Seed, result.Err())
 		}

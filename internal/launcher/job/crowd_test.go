@@ -18,7 +18,7 @@ import (
 // A host may have far more ranks than processors. They start, meet and leave without a word of complaint.
 func TestCrowd(t *testing.T) {
 	leak.Check(t)
-	for what, ranks := range map[string]int{"a few meet": need.Times(32, 1000), "all meet all": need.Times(20, 200)} {
+	for what, ranks := range map[string]int{"a few meet": need.Times(need.Daily(20, 32), 1000), "all meet all": need.Times(need.Daily(12, 20), 200)} {
 		for _, btl := range []string{"", "tcp,self"} {
 			t.Run(fmt.Sprintf("%s, btl=%s", what, btl), func(t *testing.T) {
 				c, out := playing(t, "crowd: "+what, ranks)

@@ -91,7 +91,7 @@ func TestFailures(t *testing.T) {
 // The rank that failed first is blamed, not one that missed it and aborted before
 // the launcher heard of the first.
 func TestConsequencesAreNotBlamed(t *testing.T) {
-	for range 30 {
+	for range need.Daily(10, 30) {
 		c, out := playing(t, "exit 7", 5)
 		var failure *RankError
 		require.ErrorAs(t, Run(context.Background(), c), &failure, "%s", out)

@@ -25,7 +25,7 @@ const (
 )
 
 func TestPrograms(t *testing.T) {
-	total, whole := test(t, false, many, count(t, need.Daily(150, 300), 1_000_000), programs.Networks()...)
+	total, whole := test(t, false, many, count(t, need.Daily(80, 300), 1_000_000), programs.Networks()...)
 	_, replay := firstSeed(t)
 	if !whole || replay {
 		return
@@ -45,7 +45,7 @@ func TestPrograms(t *testing.T) {
 
 // Programs that run at the same time, in goroutines of their own.
 func TestConcurrentPrograms(t *testing.T) {
-	test(t, true, many, count(t, need.Daily(30, 60), 100_000), programs.Networks()...)
+	test(t, true, many, count(t, need.Daily(20, 60), 100_000), programs.Networks()...)
 }
 
 // Programs whose ranks have one processor between them all.

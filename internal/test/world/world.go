@@ -112,11 +112,11 @@ var Settings = map[string][]strand.Option{
 	"relaxed, no spinning": {strand.WithParam("pml_ordering", "relaxed"), strand.WithParam("progress_spin", "0")},
 }
 
-// overMemory are those of the settings that shared memory is tried with too.
+// overMemory are those of the settings that shared memory is tried with too, and from day to day self.
 var overMemory = []string{"default", "no credit at all", "small frames"}
 
-// OnEach runs a script over TCP and over self with every setting, and over shared memory with
-// some. Several run at a time: what they leave behind is looked for at the end of all.
+// OnEach runs a script over TCP and over self with every setting (over self with some from day to day), and over
+// shared memory with some. Several run at a time: what they leave behind is looked for at the end of all.
 func OnEach(t *testing.T, script func(*Pair)) {
 	t.Helper()
 	onEach(t, (*testing.T).Parallel, script)
@@ -143,6 +143,9 @@ func onEach(t *testing.T, begin func(*testing.T), script func(*Pair)) {
 				w := OpenMore(t, 2, over("sm,self", opts)...)
 				script(&Pair{TB: t, Ctx: Context(t), Sender: w[0].Comm(), Receiver: w[1].Comm(), To: 1, From: 0})
 			})
+		}
+		if !need.Thorough() && !slices.Contains(overMemory, name) {
+			continue
 		}
 		t.Run("self, "+name, func(t *testing.T) {
 			begin(t)

@@ -19,6 +19,7 @@ import (
 	"github.com/strandmp/strand"
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/calls"
+	"github.com/strandmp/strand/internal/test/need"
 	"github.com/strandmp/strand/internal/test/world"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -191,7 +192,7 @@ func TestWhoseSizesDiffer(t *testing.T) {
 
 // Calls that go by memory give what they give by messages, in any order of calls, lengths and roots, beside calls that go on by themselves.
 func TestCallsByMemory(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(need.Daily(3, 6)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			w := warmed(t, 2+r.IntN(6), strand.WithParam("coll_shared_size", []string{"4K", "64K", "1M"}[r.IntN(3)]))
