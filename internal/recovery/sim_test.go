@@ -366,7 +366,7 @@ func TestFairness(t *testing.T) {
 		for range flows {
 			s.add(control(), endless)
 		}
-		s.run(30 * time.Second)
+		s.run(time.Duration(need.Daily(15, 30)) * time.Second)
 		sum, squares := 0.0, 0.0
 		for _, f := range s.flows {
 			sum, squares = sum+f.share(rate), squares+f.share(rate)*f.share(rate)
@@ -380,7 +380,7 @@ func TestFairness(t *testing.T) {
 // probes: within some round trips, not within seconds.
 func TestTail(t *testing.T) {
 	const delay = 10 * time.Millisecond
-	for seed := range uint64(200) {
+	for seed := range uint64(need.Daily(100, 200)) {
 		c := link(2, 100*emulate.Mbit, delay, 1<<20, func(p *emulate.Path) { p.Loss = emulate.Independent(0.1) })
 		c.Seed = seed
 		s := simulate(t, c)
