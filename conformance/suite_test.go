@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,44 @@ func TestAttributesBeforeConnecting(t *testing.T) {
 	}, conformance.Only("attributes"), conformance.Timeout(time.Second))
 	if failed := report.Failed(); len(failed) != 0 {
 		t.Errorf("a transport that does not connect yet fails:\n%v", report)
+	}
+}
+
+// homely reaches the processes whose host has the name of its own.
+type homely struct{ *mem.Component }
+
+func (u homely) Open(h btl.Host) ([]btl.Module, error) {
+	modules, err := u.Component.Open(h)
+	for i := range modules {
+		modules[i] = namesake{modules[i], h}
+	}
+	return modules, err
+}
+
+type namesake struct {
+	btl.Module
+	host btl.Host
+}
+
+func (n namesake) Reach(p btl.Peer) ([]btl.Path, error) {
+	switch {
+	case p.Rank == n.host.Rank():
+		return nil, fmt.Errorf("rank %d is this process", p.Rank)
+	case p.Host != n.host.Hostname():
+		return nil, fmt.Errorf("rank %d is on another host, %s", p.Rank, p.Host)
+	}
+	return n.Module.Reach(p)
+}
+
+// Who reaches nobody is told why it does not reach another rank: that it does not reach itself is as it should be with most transports.
+func TestReasonWhyNobodyIsReached(t *testing.T) {
+	report := conformance.Check(context.Background(), func() conformance.Subject {
+		return conformance.Subject{Component: homely{mem.New(kinds["remote"])}}
+	}, conformance.Only("sizes"))
+	for _, want := range []string{"is on another host, host", "rank 0 is this process", "host name of its own"} {
+		if s := report.String(); !strings.Contains(s, want) {
+			t.Errorf("no word of %q:\n%s", want, s)
+		}
 	}
 }
 

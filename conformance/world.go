@@ -27,6 +27,8 @@ type world struct {
 	closed  bool
 	opened  atomic.Bool // all modules are open: the secret and the hellos are known
 
+	breached atomic.Bool // an up-call broke a rule and was refused: its connection ends by that
+
 	// Guarded by the trial's mu.
 	ports    []*port
 	book     book
@@ -192,12 +194,14 @@ func (w *world) route(a, b int) (m btl.Module, peer btl.Peer, paths []btl.Path, 
 // its own rank alone both are the same.
 func (w *world) pair() (a, b *rank) {
 	last := len(w.ranks) - 1
-	if m, _, _, _ := w.route(0, last); m != nil {
+	m, _, _, other := w.route(0, last)
+	if m != nil {
 		return w.ranks[0], w.ranks[last]
 	}
-	m, _, _, err := w.route(0, 0)
+	m, _, _, itself := w.route(0, 0)
 	if m == nil {
-		w.t.fail(ruleReach, "rank 0 reaches neither another rank nor itself: %v", err)
+		w.t.fail(ruleReach, "rank 0 reaches neither rank %d (%v) nor itself (%v); each rank of the suite has a host name of its own, by which hosts are not told apart",
+			last, other, itself)
 	}
 	return w.ranks[0], w.ranks[0]
 }
