@@ -10,6 +10,12 @@ import (
 // errRule answers an up-call that should not have been made.
 var errRule = errors.New("conformance: an up-call against the rules")
 
+// breach returns the answer to an up-call that should not have been made. The transport then ends that connection, as it has to.
+func (p *port) breach() error {
+	p.w.breached.Store(true)
+	return errRule
+}
+
 // errStranger answers a frame that nobody sent, where the case tampers with the
 // wire.
 var errStranger = errors.New("conformance: a frame that nobody sent")
@@ -17,7 +23,7 @@ var errStranger = errors.New("conformance: a frame that nobody sent")
 // Deliver implements [btl.Receiver].
 func (p *port) Deliver(header, payload []byte) error {
 	if !p.enter("Deliver") {
-		return errRule
+		return p.breach()
 	}
 	defer p.leave()
 	sh, err := p.claim(header, len(payload))
@@ -42,18 +48,18 @@ func (p *port) claim(header []byte, size int) (*shipment, error) {
 		return nil, errStranger
 	case sh == nil:
 		p.unknown(header, size)
-		return nil, errRule
+		return nil, p.breach()
 	case sh.size != size:
 		if p.strangers {
 			return nil, errStranger
 		}
 		t.violateLocked(ruleIntact, "%v: a frame of %d bytes arrived as one of %d", p, sh.size, size)
-		return nil, errRule
+		return nil, p.breach()
 	case sh.from.r.id != p.peer:
 		t.violateLocked(ruleAddressed, "%v: a frame of rank %d arrived here", p, sh.from.r.id)
 	case sh.shown:
 		t.violateLocked(ruleOnce, "%v: the header of a frame of %d bytes was shown twice", p, sh.size)
-		return nil, errRule
+		return nil, p.breach()
 	}
 	sh.shown = true
 	order := sh.from.lane(sh.lane)
@@ -106,7 +112,7 @@ func (p *port) arrived(sh *shipment, step string) error {
 // Begin implements [btl.Receiver].
 func (p *port) Begin(header []byte, size int) (*btl.Landing, error) {
 	if !p.enter("Begin") {
-		return nil, errRule
+		return nil, p.breach()
 	}
 	defer p.leave()
 	sh, err := p.claim(header, size)
@@ -134,13 +140,13 @@ func (p *port) Begin(header []byte, size int) (*btl.Landing, error) {
 // End implements [btl.Receiver].
 func (p *port) End(l *btl.Landing) error {
 	if !p.enter("End") {
-		return errRule
+		return p.breach()
 	}
 	defer p.leave()
 	pl := p.landings[l]
 	if pl == nil {
 		p.w.t.violateLocked(ruleLanding, "%v: End for a landing that is not open", p)
-		return errRule
+		return p.breach()
 	}
 	delete(p.landings, l)
 	if left := l.Left(); left != 0 {

@@ -254,7 +254,7 @@ func (p *port) Down(err error) {
 	} else if secret := p.r.reveals([]byte(err.Error())); secret != "" {
 		p.w.t.violateLocked(ruleDiscreet, "%v: Down's error shows %s", p, secret)
 	}
-	if !p.mayFall && !p.w.ending {
+	if p.mustStay() {
 		p.fell(err)
 	}
 	p.up, p.down, p.sentSinceDown, p.busy, p.began = false, true, false, false, time.Time{}
@@ -262,6 +262,9 @@ func (p *port) Down(err error) {
 	p.downErr = err
 	p.giveUp()
 }
+
+// mustStay reports whether nothing has happened by which the endpoint may go down. Mu is held.
+func (p *port) mustStay() bool { return !p.mayFall && !p.w.ending && !p.w.breached.Load() }
 
 // fell reports an endpoint that has gone down though the case did nothing to it. An endpoint that
 // has waited in vain for an answer may be sound and its time limit too short. That is another

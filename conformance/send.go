@@ -94,7 +94,7 @@ func (p *port) offer(s spec) btl.Result {
 	case btl.Broken:
 		p.sawBroken = true
 		p.reject(sh)
-		if !p.mayFall && !p.w.ending {
+		if p.mustStay() {
 			t.violateLocked(ruleStaysUp, "%v: Send of %d bytes said Broken", p, s.size)
 		}
 	default:

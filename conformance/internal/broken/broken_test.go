@@ -134,6 +134,18 @@ func TestBrokenHasReason(t *testing.T) {
 	}
 }
 
+// TestRefusedFrameEndsItsConnection: a receiver that is shown a frame against the rules refuses it, and the connection ends by that, as it
+// has to. So the transport is not blamed for that end too.
+func TestRefusedFrameEndsItsConnection(t *testing.T) {
+	for _, name := range []string{"duplicates a frame", "loses the last byte of a payload", "truncates a long header"} {
+		fault := named(name)
+		result := run(fault, quiet).Results[0]
+		if !result.Broke(fault.Rule) || result.Broke("stays-up") {
+			t.Errorf("a transport that %s has to fail by rule %q alone; seed %d: %v", name, fault.Rule, result.Seed, result.Err())
+		}
+	}
+}
+
 func named(name string) broken.Fault {
 	return broken.Faults[slices.IndexFunc(broken.Faults, func(f broken.Fault) bool { return f.Name == name })]
 }
