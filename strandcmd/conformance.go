@@ -81,10 +81,7 @@ func newConformanceCommand() *cobra.Command {
 func (c *conformanceRun) inventory(out io.Writer) error {
 	cases, rules := conformance.Cases(), conformance.Rules()
 	if c.json {
-		return writeJSON(out, struct {
-			Cases []conformance.Case `json:"cases"`
-			Rules []conformance.Rule `json:"rules"`
-		}{cases, rules})
+		return writeJSON(out, jsonInventory(cases, rules))
 	}
 	rows := [][]string{{"CASE", "ABOUT"}}
 	for _, c := range cases {
@@ -208,8 +205,11 @@ type caseTable struct {
 	err   error
 }
 
-// besideAbout is the width of a row without its first and last column.
-const besideAbout = 20
+// besideAbout is the width of a row without its first and last column, leastAbout one in which a sentence can be read.
+const (
+	besideAbout = 20
+	leastAbout  = 24
+)
 
 // statusWords are what the tables say of a case or a rule.
 var statusWords = map[conformance.Status]string{conformance.Passed: "ok", conformance.Failed: "FAILED", conformance.NotApplicable: "–"}
@@ -243,12 +243,20 @@ func (t *caseTable) rules(report conformance.Report) {
 func (t *caseTable) row(name, result, took, about string) {
 	about = strings.Join(strings.Fields(about), " ") + "\n"
 	if file, ok := t.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		indent := strings.Repeat(" ", t.width+besideAbout)
-		about = strings.TrimPrefix(wrap(about, indent, terminalWidth(file)), indent)
+		about = t.about(about, terminalWidth(file))
 	}
 	if _, err := fmt.Fprintf(t.out, "%-*s  %-6s  %8s  %s", t.width, name, result, took, about); err != nil {
 		t.err = err
 	}
+}
+
+// about breaks the last column into lines for a terminal. Where that has no room for it beside the others it stands below them.
+func (t *caseTable) about(text string, width int) string {
+	if width < t.width+besideAbout+leastAbout {
+		return "\n" + wrap(text, "  ", width)
+	}
+	indent := strings.Repeat(" ", t.width+besideAbout)
+	return strings.TrimPrefix(wrap(text, indent, width), indent)
 }
 
 // close shows the rules, the totals, and which rules were broken, by which cases, with what was
@@ -298,6 +306,34 @@ type jsonRule struct {
 	Status  string   `json:"status"`
 	Cases   []string `json:"cases"`
 	Seconds float64  `json:"seconds"`
+}
+
+// A listedCase and a listedRule are what a report has of them before anything has run, by the same names.
+type (
+	listedCase struct {
+		Case  string   `json:"case"`
+		About string   `json:"about"`
+		Rules []string `json:"rules"`
+	}
+	listedRule struct {
+		Rule   string `json:"rule"`
+		Text   string `json:"text"`
+		Source string `json:"source"`
+	}
+)
+
+func jsonInventory(cases []conformance.Case, rules []conformance.Rule) any {
+	var list struct {
+		Cases []listedCase `json:"cases"`
+		Rules []listedRule `json:"rules"`
+	}
+	for _, c := range cases {
+		list.Cases = append(list.Cases, listedCase{c.Name, c.About, c.Rules})
+	}
+	for _, r := range rules {
+		list.Rules = append(list.Rules, listedRule{r.Name, r.Text, r.Source})
+	}
+	return list
 }
 
 type jsonCaseBreach struct {

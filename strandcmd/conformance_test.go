@@ -2,6 +2,7 @@ package strandcmd
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,5 +60,26 @@ func TestConformanceJSON(t *testing.T) {
 	assert.Positive(t, report.Rules[0].Seconds)
 	stdout, _, status = command("conformance --list --json")
 	require.Zero(t, status)
-	assert.True(t, json.Valid([]byte(stdout)))
+	var list struct{ Cases, Rules []map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(stdout), &list))
+	require.NotEmpty(t, list.Cases)
+	for _, key := range []string{"case", "about", "rules"} {
+		assert.Contains(t, list.Cases[0], key, "as a report calls it")
+	}
+	require.NotEmpty(t, list.Rules)
+	for _, key := range []string{"rule", "text", "source"} {
+		assert.Contains(t, list.Rules[0], key, "as a report calls it")
+	}
+}
+
+// Beside the other columns a narrow terminal has no room for sentences.
+func TestConformanceOnNarrowTerminals(t *testing.T) {
+	const words = "A payload of any size arrives, however it is cut into pieces."
+	table := caseTable{width: 17}
+	for width, want := range map[int]string{
+		80: "A payload of any size arrives, however it\n" + strings.Repeat(" ", 37) + "is cut into pieces.\n",
+		40: "\n  A payload of any size arrives, however\n  it is cut into pieces.\n",
+	} {
+		assert.Equal(t, want, table.about(words, width), "%d columns", width)
+	}
 }
