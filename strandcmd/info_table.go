@@ -62,7 +62,7 @@ func (i *information) parameterTitle() string {
 	case !i.brief:
 		return "\nParameters\n"
 	case len(i.Parameters) == 0:
-		return fmt.Sprintf("\nParameters: all %d have their defaults; --level user shows what most want to know of, and --param all shows each.\n", i.Hidden)
+		return fmt.Sprintf("\nParameters: all %d have their defaults; --level user shows what most want to know of, and --param all --level developer shows each.\n", i.Hidden)
 	}
 	return fmt.Sprintf("\nParameters that were set; %d others have their defaults (--level user shows what most want to know of)\n", i.Hidden)
 }
@@ -162,7 +162,7 @@ func align(rows [][]string) []string {
 				b.WriteString(strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(cell)))
 			}
 		}
-		lines = append(lines, b.String())
+		lines = append(lines, strings.TrimRight(b.String(), " ")) // the last cell may be empty
 	}
 	return lines
 }

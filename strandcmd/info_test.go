@@ -61,6 +61,7 @@ func TestInfoIsBrief(t *testing.T) {
 	assert.Zero(t, status, stderr)
 	assert.LessOrEqual(t, strings.Count(stdout, "\n"), 14, stdout)
 	assert.Contains(t, stdout, "have their defaults; --level user")
+	assert.Contains(t, stdout, "--param all --level developer shows each")
 }
 
 func TestInfoMistakes(t *testing.T) {

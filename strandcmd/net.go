@@ -435,7 +435,11 @@ func asLists(t *topology.Topology) topologyList {
 	for _, n := range t.Networks {
 		one := listedNetwork{Name: n.Name, Down: n.Down, Ways: []listedWay{}}
 		for _, i := range n.On {
-			one.Hosts = append(one.Hosts, listedHost{t.Hosts[i], n.NICs[i]})
+			nic := n.NICs[i]
+			if nic.Rate > 0 { // else nothing waits
+				nic.Queue = nic.Queue.OrDefault()
+			}
+			one.Hosts = append(one.Hosts, listedHost{t.Hosts[i], nic})
 			for _, j := range n.On {
 				if i != j {
 					one.Ways = append(one.Ways, listedWay{t.Hosts[i], t.Hosts[j], n.Path(i, j)})

@@ -180,10 +180,14 @@ all others      delay 0s, loss 1%/4
 a and far-away  delay 30ms, loss 1%/4
 
 MTU 1500, seed 0
-`, trimLines(out))
+`, out)
 	out, errs, status = command("net show --json " + writeNet(t, "hosts: 2\ndelay: 1ms"))
 	require.Equal(t, 0, status, errs)
 	assert.Contains(t, out, `"to": "host1"`)
+	assert.NotContains(t, out, "frames", "nothing waits")
+	out, errs, status = command("net show --json " + writeNet(t, "hosts: 2\nrate: 1gbit"))
+	require.Equal(t, 0, status, errs)
+	assert.Contains(t, out, `"frames": 1000`, "as the table has it")
 }
 
 const twoNetworks = `hosts: [a, b, c]
