@@ -236,7 +236,7 @@ func TestBenchAgainstIsInterrupted(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, cmd.Wait(), &exit, said.String())
 	assert.Equal(t, 128+int(syscall.SIGTERM), exit.ExitCode(), said.String())
-	assert.Equal(t, "strand bench pingpong: ended by terminated", strings.TrimSpace(said.String()))
+	assert.Equal(t, "strand bench pingpong: ended by SIGTERM", strings.TrimSpace(said.String()))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)
@@ -246,7 +246,7 @@ func TestBenchAgainstIsInterrupted(t *testing.T) {
 func TestBenchPeersInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(interruptError(syscall.SIGINT))
-	for rounds, want := range []string{"ended by interrupt", "ended by interrupt after 1 of 9 rounds; --resume goes on"} {
+	for rounds, want := range []string{"ended by SIGINT", "ended by SIGINT after 1 of 9 rounds; --resume goes on"} {
 		report := &peers.Report{Rounds: make([]peers.Round, rounds), Planned: 9}
 		err := (&benchPeersRun{}).interrupted(ctx, report, context.Cause(ctx))
 		assert.EqualError(t, err, want)

@@ -164,7 +164,7 @@ func TestCompareInterruptedEarly(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.ErrorAs(t, <-ended, &exit, out.String())
 	assert.Equal(t, 128+int(syscall.SIGINT), exit.ExitCode(), out.String())
-	assert.Contains(t, out.String(), "ended by interrupt")
+	assert.Contains(t, out.String(), "ended by SIGINT")
 }
 
 // holdsNetworks reports whether a child of a process has networks of hosts open.

@@ -2,11 +2,12 @@ package strandcmd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // interruptible returns a context that a signal ends, with an interruptError as its
@@ -80,7 +81,7 @@ func (i *interruption) heard(s os.Signal) {
 // An interruptError is the signal that has ended a command.
 type interruptError syscall.Signal
 
-func (e interruptError) Error() string { return fmt.Sprintf("ended by %v", syscall.Signal(e)) }
+func (e interruptError) Error() string { return "ended by " + unix.SignalName(syscall.Signal(e)) }
 
 // ExitStatus is 128 and the signal's number, as shells have it.
 func (e interruptError) ExitStatus() int { return 128 + int(e) }

@@ -243,7 +243,7 @@ func TestBenchIsInterrupted(t *testing.T) {
 			x.end()
 			assert.NotContains(t, x.String(), "canceled")
 			assert.NotContains(t, x.String(), "goroutine ")
-			assert.Regexp(t, `SIGINT\)|ended by interrupt`, x.String())
+			assert.Regexp(t, `SIGINT\)|ended by SIGINT`, x.String())
 		})
 	}
 }
