@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -206,7 +207,7 @@ func netemWorks(core *netspace.Space, kernel *netlink.Handle, nic emulate.NIC) e
 		}
 	}
 	if why != nil {
-		return &NetemError{"this kernel has not all that it takes: " + why.Error()}
+		return &NetemError{"this kernel has not all that it takes: " + strings.ReplaceAll(why.Error(), "\n", "; ")}
 	}
 	return nil
 }

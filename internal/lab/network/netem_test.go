@@ -84,6 +84,7 @@ func TestWhichBackend(t *testing.T) {
 	if missing, ok := errors.AsType[*network.NetemError](err); ok {
 		has = false
 		assert.ErrorContains(t, err, "netem can not emulate this network: this kernel has not all that it takes: ")
+		assert.NotContains(t, missing.Error(), "\n", "it stands in tables, and in sentences")
 		t.Log(missing)
 	} else {
 		require.NoError(t, err)
