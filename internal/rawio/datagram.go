@@ -47,7 +47,7 @@ func prepareDatagrams(fd int, at netip.AddrPort, sndbuf, rcvbuf int) error {
 		return err
 	}
 	reportErrors(fd, at.Addr().Is6())
-	if err := unix.Bind(fd, sockaddrOf(at)); err != nil {
+	if err := unix.Bind(fd, sockaddrOf(fd, at)); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
 	return nil

@@ -28,7 +28,7 @@ func NewDestination(a netip.AddrPort) Destination {
 		return d
 	}
 	d.raw.Family, d.raw.Port, d.raw.Addr = unix.AF_INET6, port, a.Addr().As16()
-	d.raw.Scope_id = zoneID(a.Addr().Zone())
+	d.raw.Scope_id = zoneID(none, a.Addr().Zone())
 	d.size = unix.SizeofSockaddrInet6
 	return d
 }

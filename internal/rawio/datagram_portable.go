@@ -13,7 +13,7 @@ import (
 type Destination struct{ to unix.Sockaddr }
 
 // NewDestination prepares an address.
-func NewDestination(a netip.AddrPort) Destination { return Destination{sockaddrOf(a)} }
+func NewDestination(a netip.AddrPort) Destination { return Destination{sockaddrOf(none, a)} }
 
 // SendTo sends a datagram without waiting.
 func SendTo(fd int, b []byte, to *Destination) syscall.Errno {

@@ -75,7 +75,7 @@ func Unacknowledged(int) int { return -1 }
 func shareLocalPort(int) {}
 
 // interfaceNumber returns the kernel's number of an interface, 0 if there is none of that name.
-func interfaceNumber(name string) uint32 {
+func interfaceNumber(_ int, name string) uint32 {
 	nic, err := net.InterfaceByName(name)
 	if err != nil {
 		return 0

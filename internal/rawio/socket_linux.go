@@ -79,16 +79,17 @@ func shareLocalPort(fd int) {
 
 // interfaceNumber returns the kernel's number of an interface, 0 if there is none of that name. [net.InterfaceByName] needs netlink,
 // which some sandboxes refuse.
-func interfaceNumber(name string) uint32 {
+func interfaceNumber(fd int, name string) uint32 {
 	request, err := unix.NewIfreq(name)
 	if err != nil {
 		return 0
 	}
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0) // any family will do
-	if err != nil {
-		return 0
+	if fd == none {
+		if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err != nil { // any family will do
+			return 0
+		}
+		defer unix.Close(fd)
 	}
-	defer unix.Close(fd)
 	if unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, request) != nil {
 		return 0
 	}

@@ -23,7 +23,7 @@ func TestBindTakesNoPort(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { Close(fd) })
 		shareLocalPort(fd)
-		require.NoError(t, unix.Bind(fd, sockaddrOf(from)))
+		require.NoError(t, unix.Bind(fd, sockaddrOf(none, from)))
 		require.Equal(t, from, LocalAddr(fd))
 	}
 }
@@ -31,7 +31,7 @@ func TestBindTakesNoPort(t *testing.T) {
 func TestZones(t *testing.T) {
 	for text, want := range map[string]string{"[fe80::1%lo]:7": "[fe80::1%1]:7", "[fe80::1%1]:7": "[fe80::1%1]:7",
 		"[fe80::1%nosuch0]:7": "[fe80::1]:7", "[fe80::1]:7": "[fe80::1]:7", "10.0.0.1:7": "10.0.0.1:7"} {
-		require.Equal(t, want, addrPortOf(sockaddrOf(netip.MustParseAddrPort(text))).String(), text)
+		require.Equal(t, want, addrPortOf(sockaddrOf(none, netip.MustParseAddrPort(text))).String(), text)
 	}
 }
 
@@ -60,10 +60,28 @@ func TestZoneWithoutNetlink(t *testing.T) {
 	require.NoError(t, netspace.OnThread(func() error {
 		err := testnet.ForbidNetlink(false)
 		for _, nic := range all {
-			assert.Equal(t, uint32(nic.Index), zoneID(nic.Name))
+			assert.Equal(t, uint32(nic.Index), zoneID(none, nic.Name))
 		}
-		assert.Zero(t, zoneID("nosuch0"))
-		assert.Zero(t, zoneID("a name that no interface can have"))
+		assert.Zero(t, zoneID(none, "nosuch0"))
+		assert.Zero(t, zoneID(none, "a name that no interface can have"))
 		return err
 	}))
+}
+
+// A socket has its zone's number where no other descriptor is to be had: it was 0, and a link-local address could not be bound, for
+// what the system calls an invalid argument.
+func TestZoneWithoutDescriptors(t *testing.T) {
+	nic, err := net.InterfaceByName("lo")
+	require.NoError(t, err)
+	x, err := stream(netip.MustParseAddrPort("[::1]:0"))
+	require.NoError(t, err)
+	defer Close(x)
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 0
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &none))
+	got := zoneID(x, nic.Name)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	assert.Equal(t, uint32(nic.Index), got)
 }

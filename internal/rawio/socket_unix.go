@@ -32,7 +32,7 @@ func Listen(at netip.AddrPort, backlog int) (int, error) {
 			return -1, os.NewSyscallError("setsockopt IPV6_V6ONLY", err)
 		}
 	}
-	if err := unix.Bind(fd, sockaddrOf(at)); err != nil {
+	if err := unix.Bind(fd, sockaddrOf(fd, at)); err != nil {
 		unix.Close(fd)
 		return -1, os.NewSyscallError("bind", err)
 	}
@@ -54,11 +54,11 @@ func Stream(to netip.AddrPort) (int, error) { return stream(to) }
 func Connect(fd int, from netip.Addr, to netip.AddrPort) (bool, error) {
 	if from.IsValid() && !from.IsUnspecified() {
 		shareLocalPort(fd)
-		if err := unix.Bind(fd, sockaddrOf(netip.AddrPortFrom(from, 0))); err != nil {
+		if err := unix.Bind(fd, sockaddrOf(fd, netip.AddrPortFrom(from, 0))); err != nil {
 			return false, os.NewSyscallError("bind", err)
 		}
 	}
-	err := unix.Connect(fd, sockaddrOf(to))
+	err := unix.Connect(fd, sockaddrOf(fd, to))
 	switch err {
 	case nil:
 		return true, nil
@@ -184,20 +184,24 @@ func family(a netip.AddrPort) int {
 
 // zoneID returns the kernel's number of a zone, which is the name or the number of an
 // interface. It returns 0 if there is no such interface (any more). The kernel refuses
-// 0 for a link-local address.
-func zoneID(zone string) uint32 {
+// 0 for a link-local address. It is asked by way of the socket fd: where that is none another one is
+// opened for it, and may not be had.
+func zoneID(fd int, zone string) uint32 {
 	if zone == "" {
 		return 0
 	}
 	if n, err := strconv.ParseUint(zone, 10, 32); err == nil {
 		return uint32(n)
 	}
-	return interfaceNumber(zone)
+	return interfaceNumber(fd, zone)
 }
 
-func sockaddrOf(a netip.AddrPort) unix.Sockaddr {
+// none stands for a socket that there is not.
+const none = -1
+
+func sockaddrOf(fd int, a netip.AddrPort) unix.Sockaddr {
 	if a.Addr().Is6() {
-		return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zoneID(a.Addr().Zone())}
+		return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16(), ZoneId: zoneID(fd, a.Addr().Zone())}
 	}
 	return &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
 }
