@@ -121,7 +121,7 @@ func (h *runHosts) host(name string) (remote.Host, error) {
 			return remote.Host{}, fmt.Errorf("--host-strand: where this program is can not be found out: %w", err)
 		}
 	}
-	host := remote.Host{Name: name, Program: there, Carry: h.push, Patience: max(hostPatience, h.timeout)}
+	host := remote.Host{Name: name, Program: there, Carry: h.push, Carriable: true, Patience: max(hostPatience, h.timeout)}
 	if !isThisHost(name) || h.rsh != remote.DefaultShell {
 		if host.Shell, err = shellWords(h.rsh); err != nil {
 			return remote.Host{}, err

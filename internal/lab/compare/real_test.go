@@ -128,11 +128,12 @@ func TestHostsThatCanNotBeUsed(t *testing.T) {
 	leak.Check(t)
 	shell, _ := remoteShell(t)
 	for want, change := range map[string]func(*remote.Host){
-		"host c: no strand by .*exit status 255.*\nconnect to host c: No route to host":                      func(h *remote.Host) { h.Name = "c" },
-		"host b: .*exit status 127.* --host-strand names another place, --push brings it there\n.*not found": func(h *remote.Host) { h.Program = "/nowhere/strand" },
-		"host greets: .*it said \"Welcome\\\\n\", which strand would not":                                    func(h *remote.Host) { h.Name = "greets" },
-		"host silent: .*nothing within 100ms":                                                                func(h *remote.Host) { h.Name, h.Patience = "silent", 100*time.Millisecond },
-		"host b: .*--rsh is a command":                                                                       func(h *remote.Host) { h.Shell = []string{"/nowhere/ssh"} },
+		"host c: no strand by .*exit status 255.*\nconnect to host c: No route to host":     func(h *remote.Host) { h.Name = "c" },
+		"host b: .*exit status 127.* --host-strand names another place\n.*not found":        func(h *remote.Host) { h.Program = "/nowhere/strand" },
+		"host b: .* --host-strand names another place, --push brings it there\n.*not found": func(h *remote.Host) { h.Program, h.Carriable = "/nowhere/strand", true },
+		"host greets: .*it said \"Welcome\\\\n\", which strand would not":                   func(h *remote.Host) { h.Name = "greets" },
+		"host silent: .*nothing within 100ms":                                               func(h *remote.Host) { h.Name, h.Patience = "silent", 100*time.Millisecond },
+		"host b: .*--rsh is a command":                                                      func(h *remote.Host) { h.Shell = []string{"/nowhere/ssh"} },
 	} {
 		hosts := realHosts(t, shell, "a", "b")
 		change(&hosts.Hosts[1])

@@ -29,6 +29,8 @@ type Host struct {
 	Program string
 	// Carry has strand brought there for this job: Program then is a file of this host.
 	Carry bool
+	// Carriable says that the user can have it brought there, by --push. Not every command has that.
+	Carriable bool
 	// Patience is how long strand there may take to introduce itself.
 	Patience time.Duration
 	// Timeout is how long the launcher then goes without a sign of life before it gives the host up;
@@ -165,7 +167,10 @@ func (h Host) explain(words []string, build string, err error, said string) erro
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("host %s: %w; --rsh is a command that takes a host's name and a command line, such as ssh", h.Name, err)
 	}
-	how := fmt.Sprintf("; this takes %s as %s there; --host-strand names another place, --push brings it there", build, h.Program)
+	how := fmt.Sprintf("; this takes %s as %s there; --host-strand names another place", build, h.Program)
+	if h.Carriable {
+		how += ", --push brings it there"
+	}
 	switch {
 	case errors.Is(err, errStopped): // strand there is not to blame
 		how = ""
