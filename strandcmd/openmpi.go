@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -33,6 +34,50 @@ var openMPI = map[string]struct {
 	"btl_vader_latency":               {"btl_sm_latency", microseconds},
 	"btl_vader_max_send_size":         {"btl_sm_max_send_size", nil},
 	"btl_vader_single_copy_mechanism": {"btl_sm_single_copy_mechanism", nil},
+}
+
+// launcherFlags are flags of mpirun and mpiexec that strand run does not have, with what to do instead.
+var launcherFlags = map[string]string{
+	"allow-run-as-root": "the superuser may run jobs, leave it out",
+	"enable-recovery":   "give --on-failure=continue",
+	"with-ft":           "give --on-failure=continue",
+	"get-stack-traces":  "--timeout alone says what each rank waits for, leave it out",
+	"oversubscribe":     "a host may have more ranks than processors, leave it out",
+	"x":                 "give --env",
+	"genv":              "give --env",
+	"N":                 perHost,
+	"npernode":          perHost,
+	"ppn":               perHost,
+	"perhost":           perHost,
+	"hosts":             "give --host",
+	"machinefile":       "give --hostfile",
+}
+
+const perHost = "say how many with each host, --host a:4,b:4"
+
+// withoutParameter are the beginnings of Open MPI's parameters for which there is none here, with what to do instead.
+var withoutParameter = []struct{ prefix, instead string }{
+	{"pml", oneLayer}, {"mtl", oneLayer}, {"osc", oneLayer},
+	{"mpi_leave_pinned", "memory need not be pinned, leave it out"},
+	{"mpi_preconnect_", "ranks connect when they first talk, leave it out or send a message to everybody"},
+	{"btl_tcp_progress_thread", "messages go on while the program computes, leave it out"},
+	{"btl_tcp_rndv_eager_limit", "the first piece of a longer message is as long as btl_tcp_eager_limit, leave it out"},
+	{"btl_tcp_free_list_", "memory for frames is had as it is needed, leave it out"},
+	{"reachable", "give btl_tcp_reach"},
+	{"coll_tuned_", "give coll_allreduce and its kin"},
+}
+
+const oneLayer = "there is one message layer, leave it out"
+
+// instead says what to do instead of a parameter of Open MPI's; "" if it is none of those.
+func instead(name string) string {
+	for _, w := range withoutParameter {
+		exact := name == w.prefix
+		if exact || strings.HasSuffix(w.prefix, "_") && strings.HasPrefix(name, w.prefix) {
+			return w.instead
+		}
+	}
+	return ""
 }
 
 // vader is Open MPI's older name of sm in a list of transports.
@@ -94,6 +139,9 @@ func (f *mcaFlag) Set(text string) error {
 	if s.Name == "btl" {
 		s.Text = vader.ReplaceAllString(s.Text, "sm")
 		return nil
+	}
+	if remedy := instead(s.Name); remedy != "" {
+		return errors.New(remedy)
 	}
 	theirs, found := openMPI[s.Name]
 	if !found {

@@ -1,6 +1,7 @@
 package strandcmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -190,7 +191,11 @@ transports below them do.`,
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", plainFlagError(c.Flags(), err), c.CommandPath())}
+		plain := plainFlagError(c.Flags(), err)
+		if remedy := launcherFlags[unknownFlag(err)]; remedy != "" && c.Name() == "run" {
+			plain = fmt.Errorf("%w: %s", err, remedy)
+		}
+		return usageError{fmt.Errorf("%w; see %s --help", plain, c.CommandPath())}
 	})
 	root.AddCommand(
 		newRunCommand(stdin, checkSettings),
@@ -268,6 +273,15 @@ func knownTopic(help *cobra.Command, args []string) error {
 		return knownCommand(command, rest)
 	}
 	return err
+}
+
+// unknownFlag is the name of a flag that there is not, "" if the error is another one.
+func unknownFlag(err error) string {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
+		return ""
+	}
+	return cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
 }
 
 // plainFlagError says in plain words what is wrong with a flag's value, where the library only repeats

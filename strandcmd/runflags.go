@@ -195,7 +195,7 @@ func oneDash(word string) string {
 		return "--" + verboseBTL + "=" + level
 	}
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "-"), "=")
-	known := name == "mca" || name == "np" || name == autoCleanup ||
+	known := name == "mca" || name == "np" || name == autoCleanup || len(name) > 1 && launcherFlags[name] != "" ||
 		len(name) > 1 && slices.ContainsFunc(laMPI, func(f struct{ flag, parameter string }) bool { return f.flag == name })
 	if !known {
 		return word
