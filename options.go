@@ -86,7 +86,7 @@ func (o *options) read() (*param.Values, []btl.Component, error) {
 	params, err := o.resolve()
 	var components []btl.Component
 	if err != nil {
-		err = fmt.Errorf("parameters:\n%w", err)
+		err = titled(err)
 	} else {
 		components, err = chosen(params, o.registry)
 	}
@@ -94,6 +94,14 @@ func (o *options) read() (*param.Values, []btl.Component, error) {
 		err = &mistake{err}
 	}
 	return params, components, err
+}
+
+// titled puts a title above several mistakes. One alone is a line that says all itself.
+func titled(mistakes error) error {
+	if !strings.Contains(mistakes.Error(), "\n") {
+		return mistakes
+	}
+	return fmt.Errorf("parameters:\n%w", mistakes)
 }
 
 func (o *options) resolve() (*param.Values, error) {

@@ -51,6 +51,18 @@ func TestProgressMove(t *testing.T) {
 	}
 }
 
+// One mistake is one line, in which launchers tell it; several have a title.
+func TestMistakesInParameters(t *testing.T) {
+	o := options{registry: btl.Default, bare: true}
+	WithParam("btl_tcp_lnks", "1")(&o)
+	_, _, err := o.read()
+	require.ErrorContains(t, err, "btl_tcp_lnks (from ")
+	require.NotContains(t, err.Error(), "\n")
+	WithParam("btl_tcp_sndbfu", "1")(&o)
+	_, _, err = o.read()
+	require.Regexp(t, "^parameters:\nbtl_tcp_lnks .*\nbtl_tcp_sndbfu ", err.Error())
+}
+
 // crowd is a job that knows how many of its ranks run on this host.
 type crowd struct {
 	launch.Job

@@ -268,8 +268,11 @@ func newFolder(name string) (string, error) {
 		if number > 1 {
 			dir = fmt.Sprintf("%s-%d", name, number)
 		}
-		if err := os.Mkdir(dir, 0o755); err == nil || !errors.Is(err, fs.ErrExist) {
-			return dir, err
+		switch err := os.Mkdir(dir, 0o755); {
+		case err == nil:
+			return dir, nil
+		case !errors.Is(err, fs.ErrExist):
+			return "", fmt.Errorf("%w; --out names another folder for the results", err)
 		}
 	}
 }

@@ -159,6 +159,8 @@ func TestCompareFolders(t *testing.T) {
 		assert.DirExists(t, filepath.Dir(file))
 		seen[file] = true
 	}
+	_, err := newFolder("nosuch/compare")
+	require.ErrorContains(t, err, "--out names another folder", "a working directory may belong to somebody else")
 }
 
 // If no run has succeeded, the command has failed.

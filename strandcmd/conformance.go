@@ -236,8 +236,16 @@ func (t *caseTable) rules(report conformance.Report) {
 	fmt.Fprintln(t.out)
 	t.row("RULE", "RESULT", "TIME", "WORDS, SOURCE AND CASES")
 	for _, r := range report.Rules() {
-		t.row(r.Name, statusWords[r.Status], brief(r.Duration), fmt.Sprintf("%s (%s; %s)", r.Text, r.Source, strings.Join(r.Cases, ", ")))
+		t.row(r.Name, statusWords[r.Status], brief(r.Duration), r.Text+" "+origin(r))
 	}
+}
+
+// origin is where the contract has a rule, and the cases that were made for it, in brackets.
+func origin(r conformance.RuleResult) string {
+	if len(r.Cases) == 0 {
+		return "(" + r.Source + ")"
+	}
+	return fmt.Sprintf("(%s; %s)", r.Source, strings.Join(r.Cases, ", "))
 }
 
 func (t *caseTable) row(name, result, took, about string) {

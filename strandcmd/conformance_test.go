@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/conformance"
 )
 
 func TestConformanceCommand(t *testing.T) {
@@ -70,6 +72,13 @@ func TestConformanceJSON(t *testing.T) {
 	for _, key := range []string{"rule", "text", "source"} {
 		assert.Contains(t, list.Rules[0], key, "as a report calls it")
 	}
+}
+
+// A rule that a case breaks by the way has no case that was made for it, if such did not run.
+func TestConformanceRuleWithoutCases(t *testing.T) {
+	rule := conformance.Rule{Source: "btl.Attr"}
+	assert.Equal(t, "(btl.Attr; sizes, vectors)", origin(conformance.RuleResult{Rule: rule, Cases: []string{"sizes", "vectors"}}))
+	assert.Equal(t, "(btl.Attr)", origin(conformance.RuleResult{Rule: rule}))
 }
 
 // Beside the other columns a narrow terminal has no room for sentences.
