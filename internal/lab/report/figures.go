@@ -25,11 +25,12 @@ var scales = map[results.Unit][]scale{
 	results.Share:               {{"%", 0.01}},
 }
 
-// scaleFor returns a scale in which most figures are between 1 and 1000.
+// scaleFor returns a scale in which most figures are between 1 and 1000. Before there are any it is one that they mostly are in then (ms,
+// MB/s), so that the title of a table which fills itself does not change with the first of them.
 func scaleFor(unit results.Unit, values []float64) scale {
 	units := scales[unit]
 	if len(values) == 0 {
-		return units[0]
+		return units[min(1, len(units)-1)]
 	}
 	middle := stats.Median(values)
 	for _, s := range units {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/strandmp/strand/internal/lab/results"
 )
 
 // A ratio that is not 1 is not written as 1, nor as 0.
@@ -68,5 +70,12 @@ func TestValuesAreWhereTheirAxisSays(t *testing.T) {
 		}
 		same := a.span([]float64{1e300, 1e300})
 		assert.Less(t, same.low, same.high)
+	}
+}
+
+// A table that has no figures yet is titled as it mostly is when it has some: it said GB/s, and s.
+func TestScaleBeforeFigures(t *testing.T) {
+	for unit, want := range map[results.Unit]string{results.Seconds: "ms", results.BytesPerSecond: "MB/s", results.OperationsPerSecond: "Mop/s", results.Share: "%"} {
+		assert.Equal(t, want, scaleFor(unit, nil).name, unit)
 	}
 }
