@@ -14,7 +14,7 @@ PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./s
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build profile demo demo-wordfreq test test-tree test-modules test-tcp race net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
+.PHONY: help build profile demo demo-wordfreq test test-tree test-modules test-tcp race race-tree race-modules net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,8 +64,13 @@ test-tcp: ## the tests of the public interface and under launchers with TCP betw
 	STRAND_BTL=tcp,self go test $(LINK) $(NOVET) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
 race: ## all tests, those of make net too, under the race detector
-	go test $(LINK) $(NOVET) -race -count=1 -timeout 15m $(LONG) $(LONGNET) ./...
-	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -race -count=1 -timeout 10m ./... &&) true
+	@$(MAKE) --no-print-directory -j 2 race-tree race-modules
+
+race-tree:
+	go test $(LINK) $(NOVET) -race -count=1 -timeout 20m $(LONG) $(LONGNET) ./...
+
+race-modules:
+	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -race -count=1 -timeout 15m -p 1 ./... &&) true
 
 net: ## the tests on networks of their own, one package at a time; needs the superuser or user namespaces
 	go test $(LINK) $(NOVET) -count=1 -timeout 10m -p 1 ./internal/lab/emulate/... ./internal/lab/netspace ./internal/test/testnet/... ./$(NETTEST)/...

@@ -255,9 +255,11 @@ func sizes() (all []int) {
 var lengths = []int{0, 8, 200, 1000, 12 << 10, 70_000, 520_000, 4 << 20}
 
 // lengthFor is as much as fits into 4 MB that a process has of all, where there are more than eight; in a short run into less, where there are
-// more than three.
+// more than three. The race detector looks at each byte.
 func lengthFor(n, length int) int {
 	switch {
+	case need.Race && !need.Soaking() && n > 3:
+		return min(length, 32<<10/n/8*8)
 	case need.Soaking() && n > 8:
 		return min(length, 4<<20/n/8*8)
 	case !need.Soaking() && n > 3:
