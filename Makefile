@@ -5,6 +5,7 @@
 export GOFLAGS := $(strip $(GOFLAGS) -trimpath)
 
 FUZZTIME ?= 20s
+FUZZWITHIN ?= 0
 BENCHTIME ?= 1s
 
 # Packages without a system call of their own, whose tests run on 32 bits too.
@@ -93,8 +94,8 @@ lint: ## golangci-lint with the layer rule (builds the linter once: about 75 s)
 	go mod tidy -diff
 	$(foreach m,$(MODULES),go -C $(m) mod tidy -diff &&) true
 
-fuzz: ## every fuzzer of every package, FUZZTIME each (20s)
-	go run ./tools/fuzzall -time $(FUZZTIME) ./...
+fuzz: ## every fuzzer of every package, FUZZTIME each (20s), or less if all have to end within FUZZWITHIN
+	go run ./tools/fuzzall -time $(FUZZTIME) -within $(FUZZWITHIN) ./...
 
 bench: build ## Go benchmarks with allocations, then strand against raw sockets
 	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -63,16 +64,39 @@ func TestRunsRealFuzzers(t *testing.T) {
 	need.CI(t, "it builds the standard library for fuzzing")
 	writeModule(t, `func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	var out strings.Builder
-	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))
+	require.NoError(t, all(t.Context(), &out, []string{"./..."}, newBudget(time.Second, 0)))
 	assert.Contains(t, out.String(), "1 fuzzers, 1s each, 1 at once\nok    example.org/m FuzzHarmless")
 
 	writeModule(t, `func FuzzBad(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) { t.Error("caught") }) }
 func FuzzHarmless(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }`)
 	out.Reset()
-	assert.ErrorContains(t, all(t.Context(), &out, []string{"./..."}, time.Second), "example.org/m FuzzBad")
+	assert.ErrorContains(t, all(t.Context(), &out, []string{"./..."}, newBudget(time.Second, 0)), "example.org/m FuzzBad")
 	assert.Contains(t, out.String(), "FAIL  example.org/m FuzzBad")
 	assert.Contains(t, out.String(), "caught")
 	assert.Contains(t, out.String(), "ok    example.org/m FuzzHarmless", "a finding does not keep the others from running")
+}
+
+// Where all have to end by some time each has its share of that, less what the others took beside theirs.
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(20*time.Second, 0)
+		b.share(4, 2)
+		assert.Equal(t, 20*time.Second, b.next(), "there is no end")
+
+		b = newBudget(20*time.Second, time.Minute)
+		b.share(4, 2)
+		assert.Equal(t, 20*time.Second, b.next(), "no more than it was told")
+		b = newBudget(20*time.Second, time.Minute)
+		b.share(8, 2)
+		assert.Equal(t, 5*time.Second, b.next(), "four in a row, each 15 s, of which 10 are for building")
+		assert.Equal(t, 5*time.Second, b.next())
+		time.Sleep(6 * time.Second)
+		b.took(5*time.Second, 6*time.Second)
+		b.took(5*time.Second, 6*time.Second)
+		assert.Equal(t, 17*time.Second, b.next(), "54 s for three in a row, each with 1 s beside")
+		time.Sleep(time.Minute)
+		assert.Equal(t, time.Second, b.next(), "it is late")
+	})
 }
 
 // All run, as many at once as are allowed; what they say is not mixed, and the error
@@ -137,18 +161,18 @@ func TestModulesBelow(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{".", "empty", "examples/inner"}, dirs)
 	var out strings.Builder
-	require.NoError(t, all(t.Context(), &out, []string{"./..."}, time.Second))
+	require.NoError(t, all(t.Context(), &out, []string{"./..."}, newBudget(time.Second, 0)))
 	assert.Contains(t, out.String(), "ok    example.org/inner FuzzInner")
 }
 
 func TestNoFuzzerIsAnError(t *testing.T) {
 	writeModule(t, `func TestOnly(t *testing.T) {}`)
-	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, time.Second), "no function FuzzXxx")
+	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, newBudget(time.Second, 0)), "no function FuzzXxx")
 }
 
 func TestWhatDoesNotBuildIsAnError(t *testing.T) {
 	writeModule(t, `func FuzzBroken(f *testing.F) { undefined() }`)
-	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, time.Second), "undefined")
+	assert.ErrorContains(t, all(t.Context(), new(strings.Builder), []string{"./..."}, newBudget(time.Second, 0)), "undefined")
 }
 
 // writeModule makes a module with one test file and goes into its folder.

@@ -1,5 +1,5 @@
 // Command fuzzall runs every fuzzer of the packages given, in this module and in
-// those below it, for the same time each. It fails if one finds something, and if
+// those below it, for the same time each, or for less where all have to end by some time. It fails if one finds something, and if
 // there is none to run.
 //
 // go test itself fuzzes one function of one package a run, with a worker for each
@@ -24,8 +24,9 @@ import (
 
 func main() {
 	each := flag.Duration("time", 20*time.Second, "how long to run each fuzzer")
+	within := flag.Duration("within", 0, "how long all may take, with building them: each has less time where that is slow, one second at least; 0: as long as it takes")
 	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "usage: fuzzall [-time d] [packages]   (default ./...)\n")
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: fuzzall [-time d] [-within d] [packages]   (default ./...)\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -34,7 +35,7 @@ func main() {
 		patterns = []string{everything}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := all(ctx, os.Stdout, patterns, *each)
+	err := all(ctx, os.Stdout, patterns, newBudget(*each, *within))
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fuzzall:", err)
@@ -46,7 +47,7 @@ func main() {
 const everything = "./..."
 
 // all runs every fuzzer, whatever the others find.
-func all(ctx context.Context, out io.Writer, patterns []string, each time.Duration) error {
+func all(ctx context.Context, out io.Writer, patterns []string, b *budget) error {
 	dirs := []string{"."}
 	if slices.Contains(patterns, everything) {
 		var err error
@@ -69,8 +70,13 @@ func all(ctx context.Context, out io.Writer, patterns []string, each time.Durati
 		return fmt.Errorf("no function FuzzXxx in %q: the wrong folder?", patterns)
 	}
 	atOnce := min(runtime.GOMAXPROCS(0), len(fuzzers))
-	fmt.Fprintf(out, "%d fuzzers, %v each, %d at once\n", len(fuzzers), each, atOnce)
-	return runAll(ctx, out, fuzzers, atOnce, func(f fuzzer) (string, error) { return f.run(ctx, each) })
+	fmt.Fprintf(out, "%d fuzzers, %v each, %d at once\n", len(fuzzers), b.each, atOnce)
+	b.share(len(fuzzers), atOnce)
+	return runAll(ctx, out, fuzzers, atOnce, func(f fuzzer) (string, error) {
+		each, start := b.next(), time.Now()
+		defer func() { b.took(each, time.Since(start)) }()
+		return f.run(ctx, each)
+	})
 }
 
 // runAll runs that many at once. What each has to say is written when it ends, in
