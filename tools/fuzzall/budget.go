@@ -6,7 +6,7 @@ import (
 )
 
 // A budget says how long each fuzzer may run, so that all end in time. What else a fuzzer takes, to be built, to try its seeds and to end,
-// is known from those that have ended.
+// is taken to be as for the last that has ended.
 type budget struct {
 	each time.Duration // at most
 	end  time.Time     // of all; zero: whenever
@@ -14,8 +14,7 @@ type budget struct {
 	mu     sync.Mutex
 	left   int // that have not begun
 	atOnce int
-	ended  int
-	beside time.Duration // what those that have ended took beside their time, in all
+	beside time.Duration // what the last that has ended took beside its time: the first build much that the others use
 }
 
 const (
@@ -24,7 +23,7 @@ const (
 )
 
 func newBudget(each, within time.Duration) *budget {
-	b := &budget{each: each}
+	b := &budget{each: each, beside: firstBeside}
 	if within > 0 {
 		b.end = time.Now().Add(within)
 	}
@@ -43,11 +42,7 @@ func (b *budget) next() time.Duration {
 	if b.end.IsZero() {
 		return b.each
 	}
-	beside := firstBeside
-	if b.ended > 0 {
-		beside = b.beside / time.Duration(b.ended)
-	}
-	share := time.Until(b.end)/time.Duration(max(left, 1)) - beside
+	share := time.Until(b.end)/time.Duration(max(left, 1)) - b.beside
 	return min(b.each, max(share, leastEach)).Truncate(time.Second / 10)
 }
 
@@ -55,6 +50,5 @@ func (b *budget) next() time.Duration {
 func (b *budget) took(each, all time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ended++
-	b.beside += all - each
+	b.beside = all - each
 }
