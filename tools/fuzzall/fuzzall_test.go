@@ -91,10 +91,10 @@ func TestBudget(t *testing.T) {
 		assert.Equal(t, 5*time.Second, b.next(), "four in a row, each 15 s, of which 10 are for building")
 		assert.Equal(t, 5*time.Second, b.next())
 		b.took(5*time.Second, time.Minute)
-		time.Sleep(6 * time.Second)
+		<-time.After(6 * time.Second)
 		b.took(5*time.Second, 6*time.Second)
 		assert.Equal(t, 17*time.Second, b.next(), "54 s for three in a row, each with 1 s beside")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		assert.Equal(t, time.Second, b.next(), "it is late")
 	})
 }
