@@ -72,8 +72,7 @@ const oneLayer = "there is one message layer, leave it out"
 // instead says what to do instead of a parameter of Open MPI's; "" if it is none of those.
 func instead(name string) string {
 	for _, w := range withoutParameter {
-		exact := name == w.prefix
-		if exact || strings.HasSuffix(w.prefix, "_") && strings.HasPrefix(name, w.prefix) {
+		if name == w.prefix || strings.HasSuffix(w.prefix, "_") && strings.HasPrefix(name, w.prefix) {
 			return w.instead
 		}
 	}
