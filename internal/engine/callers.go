@@ -85,6 +85,9 @@ func (e *Engine) lend(w *waiter, c Condition) {
 	e.callers.wanted, e.callers.lent = false, true
 	e.tickArmed = false // the one that is armed may be far off
 	e.release(w)
+	if c.Done() {
+		return // it was among what up-calls had held back
+	}
 	e.parkInQueue(w, c)
 }
 

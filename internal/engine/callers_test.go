@@ -154,6 +154,26 @@ func TestNobodyLeavesTheRoleWhoHasWhatHeWaitsFor(t *testing.T) {
 	})
 }
 
+// What a goroutine waits for may come true as it leaves the role, by a frame that an up-call has held back until then. It would
+// sleep for ever where the one to whom it leaves the role comes to wait, and has nothing more to receive.
+func TestNobodySleepsWhoLeavesTheRoleWithWhatHeWaitsFor(t *testing.T) {
+	simulate(t, func(t *testing.T, e *Engine) {
+		waits, over := &flag{}, make(chan error, 1)
+		source := &counter{at: func(n int) bool {
+			if n == 1 {
+				e.holder.since -= longWait
+				e.callers.wanted = true
+				e.Flush(flushFunc(func() { waits.set(e) }))
+			}
+			return false
+		}}
+		go func() { over <- e.waitFor(t.Context(), waits, source) }()
+		synctest.Wait()
+		require.Len(t, over, 1, "it sleeps")
+		require.NoError(t, <-over)
+	})
+}
+
 // A goroutine of the library's sleeps at once where the program polls by itself, and is woken by what a poll finds. When the program polls no longer it polls itself.
 func TestWhoWaitsBesideLeavesTheRole(t *testing.T) {
 	simulate(t, func(t *testing.T, e *Engine) {
