@@ -26,6 +26,7 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addDefaults(root)
+	help := heedHelp(root)
 	command := root
 	args, err := foreignSpellings(root, args)
 	if err == nil {
@@ -34,6 +35,9 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	if err == nil {
 		root.SetArgs(args)
 		command, err = root.ExecuteC()
+	}
+	if err == nil {
+		err = help.err
 	}
 	if err == nil {
 		return 0
