@@ -348,7 +348,7 @@ func declareCollectives(r *param.Registry) {
 	r.Declare(param.Spec{Name: "coll_shared_size", Kind: param.Size, Default: "64K", Min: "0", Max: "4M", Level: param.Tuner,
 		Help: "How many bytes a rank shows to all others at a time in memory that the ranks of a communicator have in common: those of one host, 64 at most, that use btl sm, " +
 			"from some collective call on (coll_shared_from), and 16M for each rank of all communicators together. Each rank takes four times as much of it, and 32K. Unless it is set, more than 16 ranks have half of that, more than 32 a quarter. " +
-			"0: there is none, and all calls go by messages. All ranks have the same."})
+			"0: there is none, and all calls go by messages. So it is if ranks differ."})
 	r.Declare(param.Spec{Name: "coll_shared_from", Kind: param.Int, Default: "128", Min: "1", Max: "1000000", Level: param.Tuner, Alike: true,
 		Help: "In which collective call of a communicator its ranks make the memory of coll_shared_size. To make it takes as long as some hundred short calls save by it. All ranks have the same."})
 	r.Declare(param.Spec{Name: "coll_lend", Kind: param.Bool, Default: "true", Level: param.Tuner,

@@ -248,7 +248,7 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 	}
 	signals, stop := forwarded()
 	defer stop()
-	var rows []bench.Row
+	all := benchRows{Workload: r.workload}
 	for i, c := range cells {
 		if i > 0 && cells[i-1].Processes() == c.Processes() {
 			continue
@@ -269,19 +269,21 @@ func (r *benchRun) startAll(cmd *cobra.Command, cells []bench.Cell) error {
 			if err := json.Unmarshal(said.Bytes(), &some); err != nil {
 				return fmt.Errorf("rank 0 of %d wrote %.80q: %w", c.Processes(), said.Bytes(), err)
 			}
-			rows = append(rows, some.Rows...)
+			all.Rows, all.Connections = append(all.Rows, some.Rows...), append(all.Connections, some.Connections...)
 		}
 	}
 	if !r.json {
 		return nil
 	}
-	return writeJSON(cmd.OutOrStdout(), benchRows{r.workload, rows})
+	return writeJSON(cmd.OutOrStdout(), all)
 }
 
 // benchRows is what a measurement without --against is as JSON.
 type benchRows struct {
 	Workload bench.Workload `json:"workload"`
 	Rows     []bench.Row    `json:"rows"`
+	// Connections that carried it: those of rank 0, for each number of ranks.
+	Connections []bench.Connection `json:"connections"`
 }
 
 // direct does the part of one of the ranks. A signal ends it as any other rank, and its launcher says so.
@@ -310,7 +312,7 @@ func (r *benchRun) direct(ctx context.Context, cmd *cobra.Command, cells []bench
 		err = d.Run(ctx, w, report)
 		if err == nil && w.Rank() == 0 {
 			if r.json {
-				err = writeJSON(out, benchRows{r.workload, rows})
+				err = writeJSON(out, benchRows{r.workload, rows, bench.Connections(w)})
 			} else {
 				err = bench.WriteFoot(out, w)
 			}

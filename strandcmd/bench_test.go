@@ -118,6 +118,9 @@ func TestBenchStartsItself(t *testing.T) {
 	require.Len(t, result.Rows, 1)
 	assert.Equal(t, 3, result.Rows[0].Window)
 	assert.Equal(t, 8, result.Rows[0].Size)
+	require.NotEmpty(t, result.Connections)
+	assert.Equal(t, 2, result.Connections[0].Ranks)
+	assert.Regexp(t, "^(tcp|sm)", result.Connections[0].Module)
 }
 
 // Each rank writes a profile of its own.
@@ -162,6 +165,11 @@ func TestBenchColl(t *testing.T) {
 	assert.Equal(t, 3, result.Rows[4].Ranks)
 	assert.Equal(t, 80, result.Rows[4].Size)
 	assert.Positive(t, result.Rows[4].Time)
+	ranks := make(map[int]bool)
+	for _, c := range result.Connections {
+		ranks[c.Ranks] = true
+	}
+	assert.Equal(t, map[int]bool{2: true, 3: true}, ranks)
 }
 
 func TestBenchUnderALauncher(t *testing.T) {

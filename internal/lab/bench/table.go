@@ -69,18 +69,39 @@ func (d *Direct) columns() []string {
 
 func columnWidth(heading string) int { return max(18, len(heading)) }
 
-// WriteFoot writes which connections were up in the measurement, each with its congestion
-// control, which decides about large messages.
-func WriteFoot(out io.Writer, w *strand.World) error {
+// A Connection is one that rank 0 had up in a measurement.
+type Connection struct {
+	Ranks  int    `json:"ranks"` // of the job
+	Module string `json:"module"`
+	Desc   string `json:"desc"`
+	// Congestion is the algorithm that controls it, which decides about large messages; empty: none that is known.
+	Congestion string `json:"congestion,omitempty"`
+}
+
+// Connections are those that this rank has up.
+func Connections(w *strand.World) []Connection {
+	all := []Connection{}
 	for _, r := range w.Rails() {
 		if !r.Up {
 			continue
 		}
-		control := ""
-		if r.Congestion != nil && r.Congestion.Algorithm != "" {
-			control = ", congestion control " + r.Congestion.Algorithm
+		c := Connection{Ranks: w.Size(), Module: r.Module, Desc: r.Desc}
+		if r.Congestion != nil {
+			c.Congestion = r.Congestion.Algorithm
 		}
-		if _, err := fmt.Fprintf(out, "# %s %s%s\n", r.Module, r.Desc, control); err != nil {
+		all = append(all, c)
+	}
+	return all
+}
+
+// WriteFoot writes which connections were up in the measurement.
+func WriteFoot(out io.Writer, w *strand.World) error {
+	for _, c := range Connections(w) {
+		control := ""
+		if c.Congestion != "" {
+			control = ", congestion control " + c.Congestion
+		}
+		if _, err := fmt.Fprintf(out, "# %s %s%s\n", c.Module, c.Desc, control); err != nil {
 			return err
 		}
 	}
