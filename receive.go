@@ -88,8 +88,8 @@ func (c *Comm) sendrecv(ctx context.Context, out []byte, dst, sendTag int, as pm
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
-	if err := pml.Ended(ctx); err != nil {
-		return Status{}, err
+	if st, done, err := c.p2p.SendrecvShort(ctx, out, dst, sendTag, as, in, src, recvTag); done {
+		return Status(st), own(err)
 	}
 	if err := c.refuses(dst, sendTag); err != nil {
 		return Status{}, err

@@ -102,6 +102,9 @@ func (c *Comm) SendrecvView(ctx context.Context, out View, dst, sendTag int, in 
 	if c == nil {
 		return Status{}, ErrNilComm
 	}
+	if out.of == nil && in.receivable("SendrecvView") == nil {
+		return c.sendrecv(ctx, out.memory, dst, sendTag, in.as(), in.memory, src, recvTag)
+	}
 	if err := c.refuses(dst, sendTag); err != nil {
 		return Status{}, err
 	}

@@ -1,6 +1,8 @@
 package pml
 
 import (
+	"context"
+
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/internal/representation"
@@ -57,4 +59,19 @@ func (c *Context) recvShort(buf []byte, needs representation.Traits, src, tag in
 	st := Status{Source: src, Tag: tag, Count: d.count}
 	*d = direct{}
 	return st, done
+}
+
+// SendrecvShort sends and then receives, if both messages are of the common kind and the send is complete at once, so that the receive need not be there
+// before. Then it is [Context.Recv] in all else. It reports false if it has done nothing.
+func (c *Context) SendrecvShort(ctx context.Context, out []byte, dst, sendTag int, as As, in []byte, src, recvTag int) (st Status, done bool, err error) {
+	if err := Ended(ctx); err != nil {
+		return Status{}, true, err
+	}
+	c.pml.engine.Lock()
+	if c.isCommon(src, recvTag) && c.sendShort(out, dst, sendTag) {
+		done = true
+		st, err = c.await(ctx, as, in, nil, src, recvTag)
+	}
+	c.pml.engine.Unlock()
+	return st, done, err
 }

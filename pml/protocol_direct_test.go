@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -243,4 +244,48 @@ func TestAcknowledgementsAreNotedBeforeSilenceIsJudged(t *testing.T) {
 		judge(pe.pml)
 		require.Equal(t, uint32(1), pe.sent.Base(), name)
 	}
+}
+
+// A Sendrecv of short messages sends first, in one step with a receive that needs no operation. It has sent nothing where the one or the other is not
+// of the common kind: that receive is posted before.
+func TestSendrecvShort(t *testing.T) {
+	pe, sent, c := promptPeer(t, 100)
+	pe.pml.engine = spinning(t)
+	p := pe.pml
+	first := post(t, c, nil)
+	require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id}), nil))
+	p.freeOperation(first)
+	_, err := c.isend(nil, nil, 1, 0, Standard) // from now on the channel is known
+	require.NoError(t, err)
+	call := func(ctx context.Context, dst, sendTag, src, recvTag int, in []byte) (Status, bool, error) {
+		p.engine.Unlock() // which is the test's
+		defer p.engine.Lock()
+		return c.SendrecvShort(ctx, []byte("out"), dst, sendTag, As{}, in, src, recvTag)
+	}
+	frames := len(sent.sent)
+
+	buf, used := make([]byte, 8), p.ops.used
+	for _, x := range []struct{ dst, src, tag int }{{1, AnySource, 0}, {1, 1, AnyTag}, {1, 9, 0}, {9, 1, 0}} {
+		_, done, err := call(t.Context(), x.dst, 0, x.src, x.tag, buf)
+		require.NoError(t, err)
+		require.False(t, done)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, done, err := call(ended, 1, 0, 1, 0, buf)
+	require.True(t, done)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, sent.sent, frames)
+
+	pe.poller = &timely{at: 3, arrive: func() {
+		h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: 6, Frame: 1, Seq: 1, LaneSeq: 1}
+		require.NoError(t, pe.rails[0].Deliver(encoded(h), []byte("in")))
+	}}
+	st, done, err := call(t.Context(), 1, 5, 1, 6, buf)
+	require.NoError(t, err)
+	require.True(t, done)
+	require.Equal(t, Status{Source: 1, Tag: 6, Count: 2}, st)
+	require.Equal(t, "in", string(buf[:2]))
+	require.Len(t, sent.sent, frames+1)
+	require.Equal(t, used, p.ops.used)
 }

@@ -155,21 +155,24 @@ func (c *Context) RecvAs(ctx context.Context, as As, buf []byte, more [][]byte, 
 	if err := Ended(ctx); err != nil {
 		return Status{}, err
 	}
-	p := c.pml
-	p.engine.Lock()
+	c.pml.engine.Lock()
+	st, err := c.await(ctx, as, buf, more, src, tag)
+	c.pml.engine.Unlock()
+	return st, err
+}
+
+// await receives and waits. The lock is held.
+func (c *Context) await(ctx context.Context, as As, buf []byte, more [][]byte, src, tag int) (Status, error) {
 	if more == nil && as.Layout == nil {
 		if st, done := c.recvShort(buf, as.Needs, src, tag); done {
-			p.engine.Unlock()
 			return st, nil
 		}
 	}
 	op, err := c.irecvOf(as, buf, more, src, tag)
-	var st Status
-	if err == nil {
-		st, err = p.awaitAlone(ctx, op)
+	if err != nil {
+		return Status{}, err
 	}
-	p.engine.Unlock()
-	return st, err
+	return c.pml.awaitAlone(ctx, op)
 }
 
 // Started returns the request of a send that was complete when it was started.

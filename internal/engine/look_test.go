@@ -57,7 +57,7 @@ func TestBriefWait(t *testing.T) {
 	e.Lock()
 	defer e.Unlock()
 	e.AddProgressor(module)
-	for _, polls := range []int{1, modulesEvery, briefPolls} {
+	for _, polls := range []int{1, modulesEvery, briefPolls, memoryPolls} {
 		module.times, clock.looks, e.glances = 0, 0, 0
 		p := &prompter{over: polls}
 		require.NoError(t, e.Wait(watchdog(t), p, p))
@@ -67,19 +67,53 @@ func TestBriefWait(t *testing.T) {
 		require.Nil(t, e.idle, "a waiter was made")
 		require.Nil(t, e.holder)
 	}
-	p := &prompter{over: briefPolls + 1}
+	p := &prompter{over: memoryPolls + 1}
 	require.NoError(t, e.Wait(watchdog(t), p, p))
 	require.NotNil(t, e.idle)
 }
+
+// A wait is brief for fewer polls if each of them asks the system, or if others want the processor.
+func TestAWaitIsBrieferWhereOthersWait(t *testing.T) {
+	e, _ := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	own := newPair(t, e)
+	e.Lock()
+	defer e.Unlock()
+	brief := func(polls int) bool {
+		p := &prompter{over: polls}
+		return e.Briefly(p, p)
+	}
+	require.True(t, brief(memoryPolls))
+	require.False(t, brief(memoryPolls+1))
+	p := &prompter{over: briefPolls + 1}
+	require.False(t, e.Briefly(p, &watchedPrompter{p, own}))
+	p = &prompter{over: briefPolls}
+	require.True(t, e.Briefly(p, &watchedPrompter{p, own}))
+	e.yields.shared++
+	require.True(t, brief(briefPolls))
+	require.False(t, brief(briefPolls+1))
+	e.yields.shared--
+	engines.Add(1) // another rank is a goroutine of this process
+	defer engines.Add(-1)
+	require.True(t, brief(briefPolls))
+	require.False(t, brief(briefPolls+1))
+}
+
+// watchedPrompter is one with a descriptor of its own.
+type watchedPrompter struct {
+	*prompter
+	pair *pair
+}
+
+func (w *watchedPrompter) Watch() btl.Watch { return w.pair.watch }
 
 // Who waits for a moment only has the role no longer than that, and none where somebody else polls.
 func TestBriefly(t *testing.T) {
 	e, _ := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
 	e.Lock()
 	defer e.Unlock()
-	for _, polls := range []int{1, briefPolls, briefPolls + 1} {
+	for _, polls := range []int{1, memoryPolls, memoryPolls + 1} {
 		p := &prompter{over: polls}
-		require.Equal(t, polls <= briefPolls, e.Briefly(p, p))
+		require.Equal(t, polls <= memoryPolls, e.Briefly(p, p))
 		require.Zero(t, p.parked)
 		require.Nil(t, e.holder)
 	}

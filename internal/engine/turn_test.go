@@ -44,7 +44,7 @@ func TestTheTimeOfOthersIsNotSpun(t *testing.T) {
 		all.Wait()
 		return polls
 	}
-	const most, crowd = quickPolls + offers*3/4, crowdPolls + offers*3/4
+	const most, crowd = memoryPolls + clockPolls + offers*3/4, crowdPolls + offers*3/4
 	t.Run("others wait", func(t *testing.T) {
 		require.Greater(t, pollsUntilParked(t, int64(crowdTurn)*2/5, true), crowd)
 	})

@@ -178,6 +178,9 @@ const (
 	// makes before it becomes one that others know of.
 	briefPolls  = clockPolls - 1
 	briefRounds = 256
+	// memoryPolls is briefPolls where a poll looks at memory alone. As long as a round trip takes there the next message is noticed sooner than by a waiter that
+	// others know of, each of whose polls looks at more.
+	memoryPolls = 4*clockPolls - 1
 	// modulesEvery is at every how many of them the modules are asked, if nothing is held back.
 	modulesEvery = 8
 )
@@ -208,7 +211,13 @@ func (e *Engine) take(w *waiter) {
 // the modules now and then. A move, for which the lock would be released, ends it. If the condition is not done at
 // the end the caller still has the role, after so many empty polls.
 func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bool) {
-	for round := 0; round < briefRounds && empty < e.brief && e.contended.Load() == 0 && len(e.moves) == 0; round++ {
+	most := e.brief
+	for round := 0; round < briefRounds && e.contended.Load() == 0 && len(e.moves) == 0; round++ {
+		if empty == most {
+			if most = e.mostBriefly(source); empty >= most {
+				break
+			}
+		}
 		empty++
 		if e.pollSource(source) {
 			empty = 0
@@ -220,6 +229,14 @@ func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bo
 		}
 	}
 	return empty, false
+}
+
+// mostBriefly is how many empty polls in a row a brief wait for that source makes, if it has made e.brief.
+func (e *Engine) mostBriefly(source btl.Poller) int {
+	if _, system := source.(btl.Watched); system || e.opts.Crowded || e.yields.shared != 0 || engines.Load() > 1 {
+		return e.brief
+	}
+	return memoryPolls
 }
 
 // Briefly polls the source for a moment, and reports whether the condition came true. The lock is held all the time, so that
@@ -369,9 +386,10 @@ func (e *Engine) quick(empty int, from int64) bool {
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
-// has the role, and has made so many empty polls, fewer than clockPolls. It may have left the role when it returns.
+// has the role, and has made so many empty polls, a few. It may have left the role when it returns.
 func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 	var emptyFrom, spunFrom int64
+	settled := e.move == nil
 	for round := 0; ; round++ {
 		did := e.poll(source)
 		if len(e.moves) > 0 {
@@ -397,7 +415,8 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		}
 		switch {
 		case did:
-			empty, spunFrom = 0, 0
+			empty, emptyFrom, spunFrom = 0, 0, 0
+			settled = e.move == nil
 			e.letOthersIn(0)
 			continue
 		case e.yields.until != 0 && e.helpers == 0 && e.yields.mustPark(e.poller.now):
@@ -406,10 +425,11 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			}
 			continue
 		}
-		if empty++; empty == clockPolls {
+		if empty++; empty >= clockPolls && emptyFrom == 0 {
 			emptyFrom = e.clock
 		}
-		if empty == quickPolls && e.move != nil {
+		if empty >= quickPolls && !settled {
+			settled = true
 			e.nearby.settle()
 		}
 		if e.quick(empty, emptyFrom) {
@@ -427,7 +447,8 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			if e.rest(w, c); e.holder != w {
 				return
 			}
-			empty, spunFrom = 0, 0
+			empty, emptyFrom, spunFrom = 0, 0, 0
+			settled = e.move == nil
 			continue
 		}
 		e.letOthersIn(empty)
