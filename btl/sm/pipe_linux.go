@@ -213,13 +213,25 @@ func (p *pipe) write(f *btl.Frame) fate {
 
 // pieces is write for a frame that is copied in pieces.
 func (p *pipe) pieces(f *btl.Frame) fate {
-	if !p.begun {
-		if !p.out.begin(f) {
-			return waiting
-		}
-		p.begun = true
-		p.wake(sleeps)
+	if p.begun {
+		return p.morePieces(f)
 	}
+	if !p.out.begin(f) {
+		return waiting
+	}
+	p.begun = true
+	p.wake(sleeps)
+	if p.wants.said&mayLend == 0 {
+		return p.morePieces(f)
+	}
+	began := p.m.loop.Now()
+	how := p.morePieces(f)
+	p.wants.wrote(f.Size, f.Progress, p.m.loop.Now()-began, p.in.brings())
+	return how
+}
+
+// morePieces is pieces for a frame whose header is written.
+func (p *pipe) morePieces(f *btl.Frame) fate {
 	most := min(max(lines(f.Size/4), smallPiece), pieceSize)
 	for f.Progress < f.Size {
 		n := p.out.piece(f, most)

@@ -9,7 +9,8 @@ import (
 // of it, at the same time. Or the sender lends it: the receiver reads it from the sender's
 // memory by one copy of the system's. Which is sooner depends on where the bytes are. What the sender
 // has just written comes sooner through the ring. What the receiver's cache has from the last time, or what no cache has, is
-// read sooner where it is. So the receiver measures both, for each length, and tells which it wants.
+// read sooner where it is. So the receiver measures both, for each length, and tells which it wants. Where both processes send at the same time each
+// of them copies its own frames too, in the time in which it would receive: that is a part of the cost of two copies then.
 //
 // Where ranks outnumber the processors that measure says too little. The sender's copy, which the receiver does not wait for,
 // takes the processor from another rank, and the rings of many pairs do not stay in a cache. So there
@@ -26,10 +27,13 @@ func wayOf(size int) int { return min(bits.Len(uint(size)/wholeLimit), ways-1) }
 const mayLend = 1 << 63
 
 const (
-	// firstTries: of the first frames of a length every other one is lent.
-	firstTries = 8
-	// tryAgain: every so many frames one goes by the other way, since things change.
-	tryAgain = 32
+	// trial is how many frames in a row have to go by one way for the last of them to be measured. The first find
+	// the bytes in those caches where the other way has left them.
+	trial = 3
+	// firstTries: the first frames of a length go by turns of a trial, the first of which is of lent ones.
+	firstTries = 4 * trial
+	// tryAgain: once in so many frames a trial goes by the other way, since things change.
+	tryAgain = 32 * trial
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
 	// copies than by a system call and by an answer that it has been read.
 	crowdLends = 32 << 10
@@ -54,9 +58,9 @@ func (c *choice) lends(size int, crowded bool) bool {
 	n := c.tries[i]
 	c.tries[i]++
 	if n < firstTries {
-		return n%2 == 0
+		return n/trial%2 == 0
 	}
-	return (wants>>i&1 != 0) != (n%tryAgain == 0)
+	return (wants>>i&1 != 0) != (n%tryAgain < trial)
 }
 
 // appraisal is the receiver's side: what frames have cost, by each way.
@@ -64,6 +68,23 @@ type appraisal struct {
 	wants        *atomic.Uint64 // what the peer is told
 	said         uint64
 	lent, copied [ways]cost
+	own          [ways]cost // what our own copies of that length have taken while the peer sent us long frames
+	rows         [ways]row
+}
+
+// row is how many frames in a row came by the same way.
+type row struct {
+	lent bool
+	n    int
+}
+
+// counts reports whether the next frame is to be measured.
+func (r *row) counts(lent bool) bool {
+	if r.lent != lent {
+		*r = row{lent: lent}
+	}
+	r.n++
+	return r.n >= trial
 }
 
 // cost is how long frames took, in ns for each 64 KB; 0: none has come yet.
@@ -91,10 +112,10 @@ func (a *appraisal) say(what uint64) {
 
 // observe takes note of a frame that has come, and tells the sender what is wanted.
 func (a *appraisal) observe(size int, took int64, lent bool) {
-	if a.said&mayLend == 0 {
+	i := wayOf(size)
+	if a.said&mayLend == 0 || !a.rows[i].counts(lent) {
 		return
 	}
-	i := wayOf(size)
 	c := &a.copied[i]
 	if lent {
 		c = &a.lent[i]
@@ -103,9 +124,21 @@ func (a *appraisal) observe(size int, took int64, lent bool) {
 	if a.lent[i] == 0 || a.copied[i] == 0 {
 		return
 	}
-	if a.lent[i] <= a.copied[i] {
+	if a.lent[i] <= a.copied[i]+a.own[i] {
 		a.say(a.said | 1<<i)
 	} else {
 		a.say(a.said &^ (1 << i))
+	}
+}
+
+// wrote takes note of how long it took to copy so many bytes of a frame of ours. It counts while the peer sends us long frames
+// too, and else as nothing.
+func (a *appraisal) wrote(size, bytes int, took int64, crossing bool) {
+	switch {
+	case bytes == 0:
+	case crossing:
+		a.own[wayOf(size)].observe(bytes, took)
+	default:
+		a.own[wayOf(size)].observe(bytes, 0)
 	}
 }
