@@ -22,7 +22,11 @@ import (
 const root = "../.."
 
 // A source is a file of the tree. Its name is relative to the root.
-type source struct{ name, text string }
+type source struct {
+	name, text string
+	declared   []string // the functions and methods of a program
+	comments   []string // those of a program or of a script
+}
 
 // tree is all files that are sources of something, but for those of other programs.
 func tree(t *testing.T) []source {
@@ -48,16 +52,37 @@ var readTree = sync.OnceValues(func() (all []source, err error) {
 			return nil
 		}
 		text, err := os.ReadFile(at)
-		all = append(all, source{filepath.ToSlash(name), string(text)})
+		all = append(all, newSource(filepath.ToSlash(name), string(text)))
 		return err
 	})
 	return all, err
 })
 
+// newSource reads a file once for all tests. The expressions see the few lines that may match: over whole texts they
+// took longer than all else here.
+func newSource(name, text string) source {
+	s := source{name: name, text: text}
+	if s.isPage() {
+		return s
+	}
+	for line := range strings.Lines(text) {
+		if m := declarations.FindStringSubmatch(line); m != nil {
+			s.declared = append(s.declared, m[1])
+		}
+		if !strings.Contains(line, "//") && !strings.Contains(line, "#") {
+			continue
+		}
+		for _, m := range comments.FindAllStringSubmatch(strings.TrimSuffix(line, "\n"), -1) {
+			s.comments = append(s.comments, m[1]+m[2])
+		}
+	}
+	return s
+}
+
 var (
 	fences       = regexp.MustCompile("(?ms)^```.*?^```|^    [^\n]*")
 	comments     = regexp.MustCompile(`(?m)(?:^|\s)//\s?(.*)$|^\s*#\s(.*)$`)
-	declarations = regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
+	declarations = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)`)
 	testNames    = regexp.MustCompile(`\b((?:Test|Fuzz|Benchmark)[A-Z]\w*)([…(]?)`)
 	makeCalls    = regexp.MustCompile(`(?m)(?:^|[\s` + "`" + `])make ([a-z][a-z-]*)`)
 	makeTargets  = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
@@ -82,28 +107,20 @@ func (s source) code() []string {
 	return append(blocks, codeSpans.FindAllString(fences.ReplaceAllString(s.text, ""), -1)...)
 }
 
-// comments are those of a program or of a script.
-func (s source) comments() (all []string) {
-	if s.isPage() {
-		return nil
-	}
-	for _, m := range comments.FindAllStringSubmatch(s.text, -1) {
-		all = append(all, m[1]+m[2])
-	}
-	return all
-}
-
 // Every test, benchmark and fuzzer that is named is there.
 func TestNamedTestsExist(t *testing.T) {
 	all, declared := tree(t), make(map[string]bool)
 	for _, s := range all {
-		for _, m := range declarations.FindAllStringSubmatch(s.text, -1) {
-			declared[m[1]] = true
+		for _, name := range s.declared {
+			declared[name] = true
 		}
 	}
 	found := 0
 	for _, s := range all {
-		for _, text := range append(s.code(), s.comments()...) {
+		for _, text := range append(s.code(), s.comments...) {
+			if !strings.Contains(text, "Test") && !strings.Contains(text, "Fuzz") && !strings.Contains(text, "Benchmark") {
+				continue
+			}
 			for _, m := range testNames.FindAllStringSubmatch(patterns.ReplaceAllString(text, ""), -1) {
 				family := func(name string) bool { return strings.HasPrefix(name, m[1]) } // TestKernel…, TestTrialsOf(Killing|Exits)
 				there := declared[m[1]] || m[2] != "" && slices.ContainsFunc(slices.Collect(maps.Keys(declared)), family)
@@ -145,8 +162,8 @@ func matches(t *testing.T, all []source, words []string, pattern string) bool {
 		if !strings.HasSuffix(s.name, "_test.go") || !slices.ContainsFunc(packages, func(p string) bool { return within(s.name, p) }) && len(packages) > 0 {
 			continue
 		}
-		for _, m := range declarations.FindAllStringSubmatch(s.text, -1) {
-			if testNames.MatchString(m[1]) && name.MatchString(m[1]) {
+		for _, f := range s.declared {
+			if testNames.MatchString(f) && name.MatchString(f) {
 				return true
 			}
 		}
@@ -199,7 +216,10 @@ func TestNamedPathsExist(t *testing.T) {
 	paths := regexp.MustCompile(`(?:^|[\s"'(` + "`" + `]|\./)((?:` + strings.Join(folders, "|") + `)/[\w./*-]+)`)
 	found := 0
 	for _, s := range tree(t) {
-		for _, text := range append(s.code(), s.comments()...) {
+		for _, text := range append(s.code(), s.comments...) {
+			if !strings.Contains(text, "/") {
+				continue
+			}
 			for _, m := range paths.FindAllStringSubmatch(text, -1) {
 				assert.True(t, leads(s, m[1]), "%s names %s, which is not there", s.name, m[1])
 				found++
@@ -228,17 +248,14 @@ func leads(s source, name string) bool {
 // Every page and heading that a page refers to is there.
 func TestLinks(t *testing.T) {
 	anchors := make(map[string]map[string]bool)
-	all := tree(t)
-	for _, s := range all {
+	pages := slices.DeleteFunc(slices.Clone(tree(t)), func(s source) bool { return !s.isPage() })
+	for _, s := range pages {
 		anchors[s.name] = make(map[string]bool)
 		for _, m := range headings.FindAllStringSubmatch(fences.ReplaceAllString(s.text, ""), -1) {
 			anchors[s.name][anchor(m[1])] = true
 		}
 	}
-	for _, s := range all {
-		if !s.isPage() {
-			continue
-		}
+	for _, s := range pages {
 		for _, m := range links.FindAllStringSubmatch(fences.ReplaceAllString(s.text, ""), -1) {
 			to := s.name
 			if m[1] != "" {
