@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"math/rand/v2"
+	"sync"
 )
 
 // period is the length after which a payload repeats: a prime, so that a piece
@@ -10,13 +11,14 @@ import (
 const period = 1<<20 + 7
 
 // A pattern is what payloads are made of: noise, twice, so that any stretch of
-// up to a period can be had as one slice.
-type pattern []byte
+// up to a period can be had as one slice. It is made when it is first used: each
+// process of the command strand, and there are many, has this package.
+type pattern struct{ twice func() []byte }
 
-var noise = newPattern()
+var noise = pattern{sync.OnceValue(makeNoise)}
 
-func newPattern() pattern {
-	p := make(pattern, 2*period)
+func makeNoise() []byte {
+	p := make([]byte, 2*period)
 	src := rand.NewChaCha8([32]byte{'n', 'o', 'i', 's', 'e'})
 	_, _ = src.Read(p[:period]) // never fails
 	copy(p[period:], p[:period])
@@ -26,7 +28,7 @@ func newPattern() pattern {
 // at returns up to a period of the payload of frame id, from byte offset on.
 func (p pattern) at(id uint64, offset int) []byte {
 	start := (id%period*7919 + uint64(offset)) % period
-	return p[start : start+period]
+	return p.twice()[start : start+period]
 }
 
 // fill writes the payload of frame id, from byte offset on.
