@@ -9,9 +9,12 @@ import (
 	"github.com/strandmp/strand/internal/test/need"
 )
 
-// Chaos that broke the contract would find faults that are its own.
+// Chaos that broke the contract would find faults that are its own. From day to day the random one says enough.
 func TestConformance(t *testing.T) {
-	configs := []chaos.Config{chaos.Calm()}
+	var configs []chaos.Config
+	if need.Thorough() {
+		configs = append(configs, chaos.Calm())
+	}
 	for seed := range need.Times(1, 100) {
 		c := chaos.Random(uint64(seed))
 		c.Self, c.Cut, c.Delay = true, 0, min(c.Delay, 4) // the suite waits for each of many frames

@@ -192,7 +192,7 @@ func TestWhoseSizesDiffer(t *testing.T) {
 
 // Calls that go by memory give what they give by messages, in any order of calls, lengths and roots, beside calls that go on by themselves.
 func TestCallsByMemory(t *testing.T) {
-	for seed := range uint64(need.Daily(3, 6)) {
+	for seed := range uint64(need.Daily(2, 6)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			w := warmed(t, 2+r.IntN(6), strand.WithParam("coll_shared_size", []string{"4K", "64K", "1M"}[r.IntN(3)]))
@@ -299,10 +299,11 @@ func TestWhoSleepsIsWoken(t *testing.T) {
 
 // A rank that dies, leaves the call or leaves the world ends the sleep of those who wait for it.
 func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
-	for _, name := range byMemory {
+	for i, name := range byMemory {
 		t.Run(name, func(t *testing.T) {
 			const n, victim = 4, 2
-			t.Run("dies", func(t *testing.T) {
+			end := ends(t, i)
+			end("dies", func(t *testing.T) {
 				jobs := world.ToldJobs(n)
 				w := openTold(t, jobs, strand.WithParam("btl", "sm,self"))
 				together(t, w, warm)
@@ -315,7 +316,7 @@ func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
 				}
 				goOn(world.Context(t), t, slices.Concat(w[:victim], w[victim+1:]))
 			})
-			t.Run("leaves the call", func(t *testing.T) {
+			end("leaves the call", func(t *testing.T) {
 				w := warmed(t, n)
 				over, cancel := context.WithCancel(world.Context(t))
 				left := sleeping(over, w[victim:victim+1], needing[name])
@@ -333,7 +334,7 @@ func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
 				}
 				goOn(world.Context(t), t, w)
 			})
-			t.Run("is closed", func(t *testing.T) {
+			end("is closed", func(t *testing.T) {
 				before := mappings(t)
 				w := warmed(t, n)
 				ended := sleeping(world.Context(t), w[:1], needing[name])
@@ -342,6 +343,17 @@ func TestWhoSleepsHearsOfTheEnd(t *testing.T) {
 				require.Equal(t, before, mappings(t))
 			})
 		})
+	}
+}
+
+// ends returns what runs the tests of how a rank may end: all of them, or from day to day one of three for each call, and
+// another one for the next call.
+func ends(t *testing.T, call int) func(name string, test func(t *testing.T)) {
+	tests := 0
+	return func(name string, test func(t *testing.T)) {
+		if tests++; need.Thorough() || (tests+call)%3 == 0 {
+			t.Run(name, test)
+		}
 	}
 }
 
