@@ -53,6 +53,10 @@ var benchCommands = []struct {
   strand bench pingpong --sizes 8,64K,1M --against raw,openmpi
   strand bench pingpong --sizes 1:64K --btl tcp -p btl_tcp_congestion=reno --json
   strand run -n 2 strand bench pingpong`},
+	{bench.Exchange, "How long it takes two ranks to send each other a message at the same time",
+		`  strand bench exchange --sizes 8,16K,1M
+  strand bench exchange --btl sm,self --against openmpi,mpich
+  strand run -n 2 strand bench exchange`},
 	{bench.Stream, "How many bytes a second, in windows of messages",
 		`  strand bench stream --sizes 64K:4M
   strand bench stream --sizes 1M --window 16 --against raw
@@ -141,7 +145,7 @@ func newWorkloadCommand(w bench.Workload, short, example string) *cobra.Command 
 	run.windows, run.pairs = "1", "1"
 	const window = "messages that are sent for each answer, `64`, or several such as 1,16 or 1:256"
 	switch w {
-	case bench.PingPong:
+	case bench.PingPong, bench.Exchange:
 	case bench.Coll:
 		flags.StringVar(&run.ranks, "ranks", "4,8,16", "ranks of the job, `4,8,16`; under a launcher it says how many")
 		flags.StringSliceVar(&run.calls, "calls", bench.Calls(), "collective calls, separated by commas")

@@ -77,7 +77,7 @@ func TestBenchFlags(t *testing.T) {
 }
 
 func TestBenchHelp(t *testing.T) {
-	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help", "bench coll --help", "bench peers --help"} {
+	for _, line := range []string{"bench", "bench --help", "bench pingpong --help", "bench exchange --help", "bench stream --help", "bench rate --help", "bench burst --help", "bench pairs --help", "bench coll --help", "bench peers --help"} {
 		stdout, stderr, status := command(line)
 		assert.Zero(t, status, "%s: %s", line, stderr)
 		assert.Contains(t, stdout, "Examples:\n  strand bench", line)

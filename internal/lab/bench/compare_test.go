@@ -31,7 +31,7 @@ func small(t *testing.T, w Workload, against ...string) Comparison {
 	require.NoError(t, err)
 	window, pairs := 4, 1
 	switch w {
-	case PingPong:
+	case PingPong, Exchange:
 		window = 1
 	case Pairs:
 		pairs = 2
@@ -53,7 +53,7 @@ func folder(t *testing.T) string {
 
 func TestCompareWithRaw(t *testing.T) {
 	leak.Check(t)
-	for _, w := range []Workload{PingPong, Stream, Rate, Pairs} {
+	for _, w := range []Workload{PingPong, Exchange, Stream, Rate, Pairs} {
 		c := small(t, w, "raw")
 		if w == Pairs {
 			c.Cells = c.Cells[1:2] // four processes that spin take their time
@@ -102,20 +102,22 @@ func TestCompareWithMPI(t *testing.T) {
 			need.Program(t, m.start, m.headers)
 			_, err := m.compile(t.Context(), t.TempDir())
 			need.That(t, err == nil, "needs MPI's headers (on Debian: apt-get install %s): %v", m.headers, err)
-			// One start of each variant, since starting takes longest: pairs, and ping-pong between them.
+			// One start of each variant, since starting takes longest: pairs, and what goes between two ranks between them.
 			c := small(t, Pairs, m.name)
 			c.Cells = c.Cells[1:2]
 			ping := c.Cells[0]
 			ping.Workload, ping.Window = PingPong, 1
 			burst := c.Cells[0]
 			burst.Workload, burst.Pause = Burst, time.Millisecond
-			c.Cells = append(c.Cells, ping, burst)
+			exchange := ping
+			exchange.Workload = Exchange
+			c.Cells = append(c.Cells, ping, burst, exchange)
 			collective, err := CallCells(Calls(), []int{4}, []int{8})
 			require.NoError(t, err)
 			c.Cells = append(c.Cells, collective...)
 			r, err := Compare(t.Context(), c)
 			require.NoError(t, err)
-			require.Len(t, r.Rows, 3+len(calls))
+			require.Len(t, r.Rows, 4+len(calls))
 			for _, row := range r.Rows {
 				assert.Positive(t, row.Peers[0].Times.Min, "%s %s", row.Workload, row.Call)
 			}
@@ -240,10 +242,10 @@ func TestWithoutMPI(t *testing.T) {
 }
 
 func TestDirect(t *testing.T) {
-	for w, ranks := range map[Workload]int{PingPong: 2, Stream: 2, Rate: 2, Pairs: 4} {
+	for w, ranks := range map[Workload]int{PingPong: 2, Exchange: 2, Stream: 2, Rate: 2, Pairs: 4} {
 		var rows []Row
 		window := 8
-		if w == PingPong {
+		if w.single() {
 			window = 1
 		}
 		strandtest.Run(t, ranks, func(ctx context.Context, world *strand.World) error {

@@ -129,9 +129,9 @@ func (d *Direct) order(cell Cell) Order {
 		iters, warmup = 4*cell.callBlock().Iters, 10
 	case cell.Workload == Burst:
 		iters, warmup = burstIters(cell.Pause, 2*time.Second), 2
-	case cell.Workload != PingPong && cell.Size > large:
+	case !cell.Workload.single() && cell.Size > large:
 		iters, warmup = 20, 2
-	case cell.Workload != PingPong:
+	case !cell.Workload.single():
 		iters, warmup = 1000, 10
 	case cell.Size > large:
 		iters, warmup = 1000, 10

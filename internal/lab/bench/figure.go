@@ -13,6 +13,8 @@ func (w Workload) Unit() string {
 		return "a call in µs"
 	case PingPong:
 		return "half round trip in µs"
+	case Exchange:
+		return "an exchange in µs"
 	case Stream, Burst:
 		return "bandwidth in MB/s"
 	case Pairs:
@@ -24,7 +26,7 @@ func (w Workload) Unit() string {
 // Figure expresses the time of a message in the workload's unit.
 func (w Workload) Figure(size int, us float64) float64 {
 	switch w {
-	case PingPong, Coll:
+	case PingPong, Exchange, Coll:
 		return us
 	case Stream, Burst:
 		return float64(size) / us
@@ -39,6 +41,8 @@ func (w Workload) ProcessorUnit() string {
 		return "s a GB"
 	case Coll:
 		return "µs a call"
+	case Exchange:
+		return "µs an exchange"
 	}
 	return "µs a message"
 }
@@ -52,9 +56,9 @@ func (w Workload) Processor(size int, us float64) float64 {
 	return us
 }
 
-// LessIsBetter tells which way ratios are: of a ping-pong and of collective calls they are Strand's
+// LessIsBetter tells which way ratios are: of a ping-pong, of exchanges and of collective calls they are Strand's
 // time over the peer's, else Strand's rate over the peer's.
-func (w Workload) LessIsBetter() bool { return w == PingPong || w == Coll }
+func (w Workload) LessIsBetter() bool { return w.single() || w == Coll }
 
 // ratioMeaning says what a ratio is and which way is better.
 func (w Workload) ratioMeaning() string {

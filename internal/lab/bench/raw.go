@@ -63,6 +63,8 @@ func (r *rawTraffic) roundOf(w Workload) func(Order) error {
 		return r.ping
 	case w == PingPong:
 		return r.pong
+	case w == Exchange:
+		return r.exchange
 	case r.first:
 		return r.sendWindow
 	}
@@ -81,6 +83,22 @@ func (r *rawTraffic) pong(o Order) error {
 		return err
 	}
 	return r.link.send(r.buf[:o.Size])
+}
+
+// exchanged is how much each side sends before it receives as much: it has room in any socket.
+const exchanged = 32 << 10
+
+func (r *rawTraffic) exchange(o Order) error {
+	for at := 0; at < o.Size; at += exchanged {
+		part := r.buf[at:min(at+exchanged, o.Size)]
+		if err := r.link.send(part); err != nil {
+			return err
+		}
+		if err := r.link.recv(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *rawTraffic) sendWindow(o Order) error {

@@ -24,6 +24,7 @@ type strandTraffic struct {
 	first   bool
 	peer    int
 	buf     []byte
+	in      []byte // of an exchange
 	answer  [4]byte
 	reqs    []strand.Request
 	calls   collective
@@ -43,6 +44,9 @@ func newStrandTraffic(c *strand.Comm) *strandTraffic {
 func (s *strandTraffic) prepare(o Order) {
 	if len(s.buf) < o.Size {
 		s.buf = pages(o.Size)
+	}
+	if o.Workload == Exchange && len(s.in) < o.Size {
+		s.in = pages(o.Size)
 	}
 	if len(s.reqs) < o.Window {
 		s.reqs = make([]strand.Request, o.Window)
@@ -87,6 +91,8 @@ func (s *strandTraffic) roundOf(w Workload) func(context.Context, []byte, []stra
 		return s.ping
 	case w == PingPong:
 		return s.pong
+	case w == Exchange:
+		return s.exchange
 	case s.first:
 		return s.sendWindow
 	}
@@ -106,6 +112,11 @@ func (s *strandTraffic) pong(ctx context.Context, buf []byte, _ []strand.Request
 		return err
 	}
 	return s.comm.Send(ctx, buf, s.peer, dataTag)
+}
+
+func (s *strandTraffic) exchange(ctx context.Context, buf []byte, _ []strand.Request) error {
+	_, err := s.comm.Sendrecv(ctx, buf, s.peer, dataTag, s.in[:len(buf)], s.peer, dataTag)
+	return err
 }
 
 func (s *strandTraffic) sendWindow(ctx context.Context, buf []byte, reqs []strand.Request) error {

@@ -18,6 +18,7 @@ func (d *Direct) WriteHead(out io.Writer, ranks int) error {
 	first := d.Cells[0]
 	heading := map[Workload]string{
 		PingPong: "ping-pong: half the round trip",
+		Exchange: "exchange: both send and receive a message at the same time",
 		Stream:   "stream: " + windows(d.Cells),
 		Burst:    fmt.Sprintf("bursts: %s after computing for %v", windows(d.Cells), first.Pause),
 		Rate:     "message rate: " + windows(d.Cells),
@@ -26,7 +27,7 @@ func (d *Direct) WriteHead(out io.Writer, ranks int) error {
 	}
 	columns := "# Size    "
 	switch first.Workload {
-	case PingPong:
+	case PingPong, Exchange:
 	case Coll:
 		columns = fmt.Sprintf("%-10s %-13s", columns, "Call")
 	default:
@@ -55,7 +56,7 @@ func windows(cells []Cell) string {
 func (d *Direct) columns() []string {
 	var columns []string
 	switch d.Cells[0].Workload {
-	case PingPong, Coll:
+	case PingPong, Exchange, Coll:
 		columns = []string{"Latency (us)"}
 	case Burst:
 		columns = []string{"Bandwidth (MB/s)", "beside the computing (%)"}
@@ -115,14 +116,14 @@ func (d *Direct) WriteRow(out io.Writer, r Row) error {
 	var figures []string
 	w := d.Cells[0].Workload
 	switch w {
-	case PingPong:
+	case PingPong, Exchange:
 	case Coll:
 		line += fmt.Sprintf(" %-13s", r.Call)
 	default:
 		line += fmt.Sprintf(" %8d", r.Window)
 	}
 	switch w {
-	case PingPong, Coll:
+	case PingPong, Exchange, Coll:
 		figures = []string{fmt.Sprintf("%.2f", r.Time)}
 	case Burst:
 		figures = []string{fmt.Sprintf("%.2f", r.Megabyte), fmt.Sprintf("%.2f", r.Beside)}

@@ -7,6 +7,8 @@ type Workload string
 const (
 	// PingPong: one message goes and one of the same size comes back.
 	PingPong Workload = "pingpong"
+	// Exchange: both send a message and receive one, at the same time.
+	Exchange Workload = "exchange"
 	// Stream: a window of messages goes, a short answer comes back; in bytes a
 	// second.
 	Stream Workload = "stream"
@@ -23,8 +25,11 @@ const (
 
 // valid reports whether the workload is one that there is.
 func (w Workload) valid() bool {
-	return w == PingPong || w == Stream || w == Rate || w == Burst || w == Pairs || w == Coll
+	return w.single() || w == Stream || w == Rate || w == Burst || w == Pairs || w == Coll
 }
+
+// single reports whether one message at a time goes each way.
+func (w Workload) single() bool { return w == PingPong || w == Exchange }
 
 // DefaultSizes are the message sizes in bytes that are measured unless the user
 // names others: alone, and in a comparison.

@@ -16,7 +16,7 @@
 enum { DATA = 100, ANSWER = 101 };
 
 static int rank, first, peer;
-static char *buf;
+static char *buf, *other;
 static MPI_Request *reqs;
 
 static void die(const char *what)
@@ -34,6 +34,11 @@ static void pingpong(int size)
 		MPI_Recv(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Send(buf, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD);
 	}
+}
+
+static void exchange(int size)
+{
+	MPI_Sendrecv(buf, size, MPI_BYTE, peer, DATA, other, size, MPI_BYTE, peer, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void window(int size, int messages)
@@ -85,12 +90,14 @@ struct spent {
 static void measure(struct spent *s, const char *workload, int size, int iters, int messages)
 {
 	long long used = processor(), start = now();
-	int i, is_pingpong = strcmp(workload, "pingpong") == 0;
+	int i, is_pingpong = strcmp(workload, "pingpong") == 0, is_exchange = strcmp(workload, "exchange") == 0;
 	if (!s->exchange)
 		s->began = start;
 	for (i = 0; i < iters; i++)
 		if (is_pingpong)
 			pingpong(size);
+		else if (is_exchange)
+			exchange(size);
 		else
 			window(size, messages);
 	s->ended = now();
@@ -168,10 +175,12 @@ static struct spent carry_out(const char *workload, int size, int iters, int war
 	int i;
 	struct spent none = {0}, s = none;
 	buf = realloc(buf, size ? size : 1);
+	other = realloc(other, size ? size : 1);
 	reqs = realloc(reqs, messages * sizeof *reqs);
-	if (!buf || !reqs)
+	if (!buf || !other || !reqs)
 		die("memory");
 	memset(buf, 1, size ? size : 1);
+	memset(other, 1, size ? size : 1);
 	if (strcmp(workload, "burst") != 0) {
 		if (warmup)
 			measure(&s, workload, size, warmup, messages);
