@@ -19,20 +19,35 @@ import (
 func TestNobodySleepsWhoseWaitIsOver(t *testing.T) {
 	for seed := range need.Seeds(t, 400, 100_000) {
 		simulateWith(t, Options{Throng: seed%4 == 0}, func(t *testing.T, e *Engine) {
-			s := &slumber{t: t, e: e, r: rand.New(rand.NewPCG(seed, 0)), open: make(map[*flag]wait)}
-			for range 60 {
-				s.step()
-				synctest.Wait()
-				s.check()
+			newSlumber(t, e, seed).run()
+		})
+	}
+}
+
+// The same where who waits polls for a while first, with descriptors: they are set aside while one of them is waited for, the system
+// has no room for them now and then, and the engine closes at last while some wait.
+func TestNobodySleepsWhoseWaitIsOverByDescriptors(t *testing.T) {
+	for seed := range need.Seeds(t, 200, 100_000) {
+		synctest.Test(t, func(t *testing.T) {
+			if seed%8 > 0 { // there is another world: others of this process run between polls, and no other process
+				engines.Add(1)
+				defer engines.Add(-1)
 			}
-			for range 1000 {
-				if s.end() {
-					return
-				}
-				pass(lentTick)
-				s.check()
+			p := newTable()
+			e := start(Options{Spin: time.Duration(seed%3) * 20 * time.Microsecond, Throng: seed%4 == 0, Crowded: seed%8 < 2, Stay: true}, p)
+			defer e.Close()
+			s := newSlumber(t, e, seed)
+			e.Lock()
+			for fd := range 3 {
+				p.sockets[fd] = &socket{}
+				o := &port{p: p, fd: fd}
+				var err error
+				o.watch, err = e.Watch(fd, portHandler{o})
+				require.NoError(t, err)
+				s.ports = append(s.ports, o)
 			}
-			t.Error("waits go on for ever")
+			e.Unlock()
+			s.run()
 		})
 	}
 }
@@ -44,6 +59,49 @@ type slumber struct {
 	r    *rand.Rand
 	open map[*flag]wait // what is waited for
 	plan []func()       // what the next polls of sources find
+
+	ports  []*port           // endpoints with descriptors
+	due    map[int]time.Time // what is to come without anybody's doing, by when
+	dues   int               // of which so many were numbered
+	closes bool              // the engine does
+}
+
+func newSlumber(t *testing.T, e *Engine, seed uint64) *slumber {
+	return &slumber{t: t, e: e, r: rand.New(rand.NewPCG(seed, 0)), open: make(map[*flag]wait), due: make(map[int]time.Time)}
+}
+
+func (s *slumber) run() {
+	for range 60 {
+		s.step()
+		synctest.Wait()
+		s.check()
+	}
+	if s.closes = len(s.ports) > 0 && s.r.IntN(2) == 0; s.closes {
+		go s.e.Close()
+	}
+	for range 1000 {
+		if s.end() {
+			return
+		}
+		pass(lentTick)
+		s.check()
+	}
+	s.t.Error("waits go on for ever")
+}
+
+// soon is how long anything may take that nobody has to ask for: the longest tick, and once more where the first one finds somebody at
+// work.
+const soon = 3 * longTick << maxCalm
+
+// comes is a call of f that is to come after a while, whatever the program does.
+func (s *slumber) comes(after time.Duration, f func()) func() {
+	s.dues++
+	n := s.dues
+	s.due[n] = time.Now().Add(after + soon)
+	return func() {
+		delete(s.due, n)
+		f()
+	}
 }
 
 func (s *slumber) step() {
@@ -60,7 +118,10 @@ func (s *slumber) step() {
 	case 6, 7:
 		pass(while)
 	case 8:
-		s.e.Post(s.bring)
+		s.e.Lock()
+		f := s.comes(0, s.bring)
+		s.e.Unlock()
+		s.e.Post(f)
 	default:
 		s.e.Lock()
 		s.plan = append(s.plan, s.bring, s.bring)
@@ -89,12 +150,15 @@ func (s *slumber) wait(beside bool) {
 	var source btl.Poller
 	if s.r.IntN(2) == 0 {
 		source = s.source()
+		if s.r.IntN(2) == 0 {
+			e.aside.source, e.aside.waits = source, asideAfter // as after many waits for it
+		}
 	}
 	await := e.Wait
 	if beside {
 		await = e.WaitBeside
 	}
-	if err := await(ctx, f, source); err != nil && ctx.Err() == nil {
+	if err := await(ctx, f, source); err != nil && ctx.Err() == nil && !s.closes {
 		s.t.Error(err)
 	}
 }
@@ -109,7 +173,10 @@ func (s *slumber) poll(most int) {
 }
 
 // source is an endpoint that finds what is planned, one thing at a poll.
-func (s *slumber) source() *counter {
+func (s *slumber) source() btl.Poller {
+	if len(s.ports) > 0 && s.r.IntN(2) == 0 {
+		return portSource{s.port()}
+	}
 	return &counter{at: func(int) bool {
 		if len(s.plan) == 0 || s.r.IntN(3) == 0 {
 			return false
@@ -121,21 +188,41 @@ func (s *slumber) source() *counter {
 	}}
 }
 
+func (s *slumber) port() *port { return s.ports[s.r.IntN(len(s.ports))] }
+
 // bring has one of the waits end: now, or by something that comes later.
 func (s *slumber) bring() {
+	while := time.Duration(s.r.IntN(int(2 * lentTick)))
 	switch s.r.IntN(10) {
 	case 0, 1, 2:
 		s.finish()
 	case 7, 8:
-		s.e.Flush(flushFunc(s.finish))
+		s.e.Flush(flushFunc(s.comes(0, s.finish)))
 	case 3:
-		s.e.FlushLater(flushFunc(s.bring))
+		s.e.FlushLater(flushFunc(s.comes(0, s.bring)))
 	case 4:
-		s.e.After(time.Duration(s.r.IntN(int(2*lentTick))), s.bring)
+		s.e.After(while, s.comes(while, s.bring))
 	case 5:
-		s.e.Move(&load{e: s.e, none: s.r.IntN(4) == 0, moving: make(chan struct{}), then: s.bring})
+		if s.r.IntN(4) == 0 {
+			s.e.Move(&load{e: s.e, none: true})
+		} else {
+			s.e.Move(&load{e: s.e, moving: make(chan struct{}), then: s.comes(0, s.bring)})
+		}
 	default:
-		s.e.Post(s.bring)
+		s.arrive(while)
+	}
+}
+
+// arrive has something come from outside of the engine, at once or when there is room for it.
+func (s *slumber) arrive(while time.Duration) {
+	switch {
+	case len(s.ports) == 0 || s.r.IntN(3) == 0:
+		s.e.Post(s.comes(0, s.bring))
+	case s.r.IntN(3) == 0:
+		s.ports[0].p.lack(s.r.IntN(4))
+		s.port().send(s.comes(while, s.bring), while)
+	default:
+		s.port().receive(s.comes(0, s.bring))
 	}
 }
 
@@ -158,6 +245,9 @@ func (s *slumber) check() {
 	for f, w := range s.open {
 		require.False(s.t, f.done, "it sleeps")
 		require.NoError(s.t, w.ctx.Err(), "it sleeps")
+	}
+	for _, until := range s.due {
+		require.False(s.t, !s.closes && time.Now().After(until), "it never comes")
 	}
 }
 
