@@ -49,6 +49,7 @@ type end struct {
 	limit    int
 	up       bool
 	wanted   bool // somebody has offered a frame
+	holds    bool // it releases what has arrived
 	underway []*parcel
 	lent     []*btl.Frame // copied already and not released
 	landing  *btl.Landing // of the parcel that arrives
@@ -145,7 +146,11 @@ func (e *end) Send(f *btl.Frame, _ int) btl.Result {
 	}
 	p := &parcel{header: bytes.Clone(f.Header), from: f}
 	e.underway = append(e.underway, p)
-	switch e.m.IntN(3) {
+	how := 0
+	if !e.holds {
+		how = e.m.IntN(3)
+	}
+	switch how {
 	case 0:
 		return btl.Taken
 	case 1:
@@ -201,7 +206,7 @@ func (e *end) deliver() {
 		l := to.landing
 		to.landing, to.arriving, p.read = nil, nil, true
 		require.NoError(e.m.t, r.End(l))
-	case len(p.payload) == 0 || e.m.IntN(2) == 0:
+	case len(p.payload) == 0 || e.holds || e.m.IntN(2) == 0:
 		e.underway, p.read = e.underway[1:], true
 		require.NoError(e.m.t, r.Deliver(p.header, p.payload))
 	default:

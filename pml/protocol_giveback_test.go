@@ -114,6 +114,34 @@ func TestWhatCameLateIsCountedWithTheMessageBeforeIt(t *testing.T) {
 	require.Empty(t, pe.received.Beyond())
 }
 
+// A message that was given back goes on, for another receive, when what was sent of it for the first one is acknowledged. That may come
+// last of all, when its sender knows already, and nothing else would have it acknowledged.
+func TestWhatComesOfAMessageThatWasGivenBackIsAcknowledged(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		pe, ep, c := receiving(t)
+		r := pe.rails[0]
+		op := post(t, c, make([]byte, 300))
+		require.NoError(t, r.Deliver(encoded(request(0, 300)), nil))
+		data := wire.Header{Kind: wire.Data, Flags: wire.FlagCounted, Frame: 1, Handle: lastOf(t, ep, wire.Clear).Remote}
+		leaveCall(op)
+		post(t, c, make([]byte, 300))
+		require.NoError(t, r.Deliver(encoded(wire.Header{Kind: wire.Ack, Ack: pe.sent.Next()}), nil))
+		require.Empty(t, pe.withdrawing, "the sender knows")
+
+		if whole {
+			require.NoError(t, r.Deliver(encoded(data), make([]byte, 100)))
+		} else {
+			l, err := r.Begin(encoded(data), 100)
+			require.NoError(t, err)
+			pe.pml.Flush()
+			l.Fill(make([]byte, 100))
+			require.NoError(t, r.End(l))
+		}
+		pe.pml.Flush()
+		require.EqualValues(t, 2, lastOf(t, ep, wire.Ack).Ack)
+	}
+}
+
 // A message that comes by itself, and is given back while it arrives, is kept, at its
 // place before what came after it, and charged.
 func TestReceiveIsLeftWhileAMessageArrives(t *testing.T) {

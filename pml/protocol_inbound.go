@@ -355,6 +355,9 @@ func (r *rail) end(in *inbound) error {
 	switch in.kind {
 	case wire.Ack: // drained
 		p.freeInbound(in)
+		if counted {
+			pe.acknowledgeSoon() // a message that was given back rests until its sender knows that this is over
+		}
 	case wire.Probe:
 		p.freeInbound(in)
 		r.answerProbe()
