@@ -2,6 +2,7 @@ package pml
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,4 +146,49 @@ func TestPackedFramesThatNobodyAcknowledges(t *testing.T) {
 	pe.pml.freeFrame(f)
 	require.Zero(t, pe.packed)
 	require.Equal(t, packing{}, f.packed)
+}
+
+// Pieces that a rail was to carry which has broken go in parts over one that takes less, and keep their copies until they are acknowledged. The next pieces
+// wait for that, and are none of those that would have them acknowledged.
+func TestScatteredMessageGoesOnBehindPiecesThatWentInParts(t *testing.T) {
+	const pieces, blocks, part = packRoom/packPiece + 1, 1 << 20, packPiece / 8
+	pe, ep, c := promptPeer(t, 0)
+	ep.room = 1 + pieces
+	l, err := layout.Repeat(layout.Run(8), blocks, 16)
+	require.NoError(t, err)
+	op, err := c.isendOf(make([]byte, 16*blocks), nil, l, 1, 5, Standard)
+	require.NoError(t, err)
+
+	to, answers, theirs := receiving(t)
+	r := to.rails[0]
+	post(t, theirs, make([]byte, l.Size()))
+	require.NoError(t, r.Deliver(encoded(ep.sent[0]), nil))
+	answer := lastOf(t, answers, wire.Clear)
+	require.NoError(t, pe.acknowledged(&answer))
+	pe.clear(&answer)
+	answers.sent = nil
+	require.Len(t, ep.sent, 1+pieces)
+
+	short, other := secondRail(pe)
+	short.attr.MaxFrame = part
+	pe.rails[0].Down(errors.New("it breaks"))
+	require.NotNil(t, pe.streams.head)
+	for delivered := 0; delivered < len(other.sent); {
+		for _, h := range other.sent[delivered:] {
+			if delivered++; h.Kind == wire.Data {
+				size := min(part, int(op.size-h.Offset))
+				if h.IsPart() {
+					size = min(part, int(h.Part.Whole-h.Part.At))
+				}
+				require.NoError(t, r.Deliver(encoded(h), make([]byte, size)))
+			}
+		}
+		to.pml.Flush()
+		for _, h := range answers.sent {
+			require.NoError(t, pe.acknowledged(&h))
+		}
+		answers.sent = nil
+	}
+	require.True(t, op.done)
+	require.NoError(t, op.err)
 }

@@ -96,6 +96,9 @@ func (r *rail) endPart(in *inbound) error {
 		return err
 	}
 	pe.received.Forget(&of.assembly)
+	if of.kind != wire.Eager && of.counted {
+		pe.acknowledgeSoon() // its sender may keep a copy until then (frame_packing.go), for want of which others wait
+	}
 	for _, in := range pe.begun {
 		if in.partOf == of { // it came another way as well, and its place is given back
 			in.landing.Revoke(r.pml.scratch)
