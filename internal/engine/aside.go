@@ -52,19 +52,26 @@ func (a *aside) isOf(source btl.Poller) bool {
 }
 
 // bringBack puts the descriptor that was set aside back into the poller. That has to happen
-// before a wait for anything but its endpoint.
+// before a wait for anything but its endpoint, or where its endpoint waits for room.
 func (e *Engine) bringBack() {
+	if !e.restore() {
+		// The system has no room for it now. Until it has, it is polled.
+		e.aside.watch.handler.Poll(true)
+	}
+}
+
+// restore is bringBack for who may make no up-call: an endpoint that sends. It reports whether the system has room.
+func (e *Engine) restore() bool {
 	w := e.aside.watch
 	if err := e.poller.add(w.fd, w.token); err != nil {
-		// The system has no room for it now. Until it has, it is polled.
-		w.handler.Poll(true)
-		return
+		return false
 	}
 	e.aside = aside{}
 	if w.writing {
 		w.writing = false
 		w.Write(true)
 	}
+	return true
 }
 
 // forget notes that a watch ends, and reports whether its descriptor was set aside.

@@ -3,6 +3,8 @@ package engine
 import (
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -233,4 +235,36 @@ func TestNobodyBlocksWithoutADescriptorThatIsAside(t *testing.T) {
 	f.refuse = 0
 	e.Unlock()
 	e.untilBackground(t)
+}
+
+// An endpoint that waits for room as it sends is not called from within that, though the system has no place for its descriptor, which was set aside. It is
+// called with the next poll, also where it is itself what is polled.
+func TestADescriptorThatWaitsForRoomAndHasNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTable()
+		e := start(Options{Spin: time.Hour, Stay: true}, p)
+		defer e.Close()
+		e.Lock()
+		defer e.Unlock()
+		p.sockets[0] = &socket{room: true}
+		o := &port{p: p}
+		var err error
+		o.watch, err = e.Watch(0, portHandler{o})
+		require.NoError(t, err)
+		source := portSource{o}
+		e.aside.source, e.aside.waits = source, asideAfter
+		e.noteWait(source)
+		require.NotNil(t, e.aside.watch)
+
+		p.lack(3)
+		room := false
+		o.held = append(o.held, func() { room = true })
+		o.watch.Write(true)
+		require.False(t, room, "it was called from within")
+		e.Poll(source)
+		require.True(t, room)
+		require.NotNil(t, e.aside.watch, "there was no place")
+		e.Poll(&counter{})
+		require.Nil(t, e.aside.watch)
+	})
 }

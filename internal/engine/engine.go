@@ -341,7 +341,7 @@ const lookAfter = int64(20 * time.Microsecond)
 func (e *Engine) poll(source btl.Poller) bool {
 	e.polling = true
 	did := e.pollModules()
-	if e.aside.watch != nil && !e.aside.isOf(source) {
+	if e.aside.watch != nil && (e.aside.watch.writing || !e.aside.isOf(source)) {
 		e.bringBack()
 	}
 	if source != nil {

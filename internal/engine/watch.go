@@ -71,7 +71,7 @@ func (w *watch) Write(on bool) {
 	}
 	if w.e.aside.watch == w {
 		w.writing = on
-		w.e.bringBack()
+		w.e.restore() // or the next poll does
 		return
 	}
 	if err := w.e.poller.write(w.fd, w.token, on); err == nil {
