@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -71,7 +72,7 @@ func newTraffic(t testing.TB, seed uint64) *traffic {
 	narrow := ordinary
 	narrow.sends, narrow.frames = 8, []int{70, 100, ordinary.frames}[m.IntN(3)] // that many may come before they are acknowledged unasked
 	tune := tunables{
-		lanes: 1 + m.IntN(3), creditMax: 1 << 20, copyLimit: []int{0, 100, 64 << 10}[m.IntN(3)], copyPool: 1 << 20, eagerMax: 4000,
+		lanes: 1 + m.IntN(3), creditMax: 1 << 20, copyLimit: []int{0, 100, 64 << 10}[m.IntN(3)], copyPool: 1 << 20, eagerMax: 4000, railTimeout: time.Hour,
 		eagerAwaited: []int{0, 1 << 20}[m.IntN(2)],
 	}
 	first := uint32(1) << (4 + m.IntN(13))
@@ -81,6 +82,8 @@ func newTraffic(t testing.TB, seed uint64) *traffic {
 		require.NoError(t, err)
 		eng.Lock()
 		p := &PML{engine: eng, bounds: narrow, rank: rank, peers: make(map[int]*peer), acquaintances: make(map[int]*acquaintance), lookups: t.Context(), contexts: make(map[uint64]*Context)}
+		p.instant.pml, p.instant.done = p, true
+		eng.AddProgressor(p)
 		p.tune, p.unpromised = tune, tune.unexpectedMax
 		p.host, p.scratch, p.pool.Limit = &host{pml: p}, make([]byte, 64), 1<<20
 		pe := p.peerOf(1 - rank)
