@@ -38,7 +38,9 @@ func (s *Spec) parse(text string) (any, error) {
 // parseBounded reads a value and checks it against the Spec's bounds.
 func parseBounded[T cmp.Ordered](s *Spec, text string, read func(string) (T, error)) (any, error) {
 	value, err := read(text)
-	if err != nil {
+	if allowed := s.Allowed(); err != nil && allowed != "" {
+		return nil, fmt.Errorf("%w; allowed: %s", err, allowed)
+	} else if err != nil {
 		return nil, err
 	}
 	if s.Min != "" {

@@ -48,6 +48,10 @@ func TestParseBadValues(t *testing.T) {
 	}{
 		{Spec{Kind: Int}, "1.5", "not a whole number: write decimal digits, as in 12"},
 		{Spec{Kind: Int}, "99999999999999999999", "too far from zero: a number has to fit into an int of this machine"},
+		{Spec{Kind: Int, Min: "1", Max: "9"}, "1e3", "not a whole number: write decimal digits, as in 12; allowed: 1 to 9"},
+		{Spec{Kind: Size, Max: "1G"}, "9999999999T", "too large: a size is at most 9223372036854775807 bytes; allowed: at most 1G"},
+		{Spec{Kind: Duration, Min: "1ms", Max: "1h"}, "9999999h",
+			"not a duration: write numbers with a unit (ns, us, ms, s, m, h), as in 500ms or 1m30s; at most 292 years; allowed: 1ms to 1h"},
 		{Spec{Kind: Int, Min: "3"}, "2", "below the minimum 3"},
 		{Spec{Kind: Int, Max: "3"}, "4", "above the maximum 3"},
 		{Spec{Kind: Size, Max: "1M"}, "1048577", "above the maximum 1M"},

@@ -204,7 +204,7 @@ func TestMistakes(t *testing.T) {
 			[]string{
 				`btl_tcp_links = "0" (from the environment, STRAND_BTL_TCP_LINKS): below the minimum 1`,
 				`btl_udp (from the environment, STRAND_BTL_UDP): unknown, and no parameter has a name like it; "strand info" lists them all`,
-				`btl_tcp_links = "many" (from strand.Param): not a whole number: write decimal digits, as in 12`,
+				`btl_tcp_links = "many" (from strand.Param): not a whole number: write decimal digits, as in 12; allowed: at least 1`,
 			}},
 	}
 	for _, test := range tests {
