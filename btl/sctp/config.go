@@ -83,7 +83,7 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		RTOInitial: v.Duration(pRTOInitial), RTOMin: v.Duration(pRTOMin), RTOMax: v.Duration(pRTOMax),
 		Heartbeat:      v.Duration(pHeartbeat),
 		PathMaxRetrans: v.Int(pPathMaxRetrans), AssocMaxRetrans: v.Int(pAssocMaxRetrans),
-		Autoclose:   v.Duration(pAutoclose),
+		Autoclose:   wholeSeconds(v.Duration(pAutoclose)),
 		Interleave:  c.interleave == "on",
 		Scheduler:   scheduler,
 		EncapPort:   v.Int(pEncapPort),
@@ -92,6 +92,9 @@ func readTuning(v *param.Values, c config) stack.Tuning {
 		Congestion:  v.String(pCongestion), Multipath: v.Bool(pMultipath), ZeroChecksum: v.Bool(pZeroChecksum),
 	}
 }
+
+// wholeSeconds rounds up.
+func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // farOutstanding is what may be under way over a long way unless the user has set a bound: 100 Mbit/s with a round trip of
 // 80 ms take 1 MB, and two such ways two.

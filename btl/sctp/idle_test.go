@@ -25,6 +25,15 @@ func rest(nodes ...*node) {
 	}
 }
 
+// The kernel counts whole seconds. Both stacks have the same time: of less, nothing would be left once two processes have proved
+// themselves, or once a frame is sent for whose answer the peer computes.
+func TestIdleForWholeSeconds(t *testing.T) {
+	for text, want := range map[string]time.Duration{"0s": 0, "1ns": time.Second, "3ms": time.Second, "1s": time.Second, "1001ms": 2 * time.Second} {
+		n := newNode(t, 0, with(pAutoclose, text))
+		require.Equal(t, want, n.mod.cfg.tuning.Autoclose, text)
+	}
+}
+
 // An idle association is no failure at either end, and comes back with the next
 // frame of whoever has made it.
 func TestAnIdleAssociationComesBack(t *testing.T) {

@@ -31,7 +31,7 @@ var specs = append(wireup.AllParameters(prefixOfAll), []param.Spec{
 	{Name: pAssocMaxRetrans, Kind: param.Int, Default: "0", Min: "0", Max: "1000", Level: param.Tuner,
 		Help: "How many retransmissions or heartbeats in a row may go unanswered before the association is down; with the user stack that holds for each of its paths. 0 means 10."},
 	{Name: pAutoclose, Kind: param.Duration, Default: "0s", Min: "0s", Max: "24h", Level: param.Tuner,
-		Help: "After how long without a message an association is closed; it comes back at the next send. 0 never closes. In whole seconds with the kernel stack."},
+		Help: "After how long without a message an association is closed; it comes back at the next send. 0 never closes. In whole seconds, rounded up."},
 	{Name: pMaxFrame, Kind: param.Size, Default: "64K", Min: "1K", Max: "1M", Level: param.Tuner,
 		Help: "Largest piece of a long message that is sent as one frame, which is one message of SCTP."},
 	{Name: pEagerLimit, Kind: param.Size, Default: "64K", Min: "0", Max: "1G", Level: param.Tuner,

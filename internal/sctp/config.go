@@ -41,7 +41,7 @@ type Config struct {
 	// PeerHeld is for how long a peer may hold its own back that does not tell: 200 ms. Any peer is given so long
 	// for other answers, and before a single packet without an answer counts as an error.
 	PeerHeld time.Duration
-	// Autoclose is after how long without data an association is shut down; 0: never.
+	// Autoclose is after how long without data an association whose peer is trusted is shut down; 0: never.
 	Autoclose time.Duration
 	// Interleave offers I-DATA.
 	Interleave bool

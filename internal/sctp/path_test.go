@@ -310,10 +310,25 @@ func TestIdle(t *testing.T) {
 // One that is not used is closed, if it is to be.
 func TestAutoclose(t *testing.T) {
 	w, here, there := pair(t, 1, quiet(), func(c *Config) { c.Autoclose = 20 * time.Second })
+	here.a.Trust()
+	there.a.Trust()
 	w.run(w.now+15*time.Second, nil)
 	exchange(t, w, here, there)
 	w.run(w.now+15*time.Second, nil)
 	require.NoError(t, here.down)
+	w.run(w.now+time.Minute, func() bool { return here.down != nil && there.down != nil })
+	require.Equal(t, io.EOF, here.down)
+	require.Equal(t, io.EOF, there.down)
+}
+
+// Until the peer has proved who it is, that is its owner's to wait for: an answer may take longer than an association may be idle.
+func TestAutocloseWaitsForTrust(t *testing.T) {
+	w, here, there := pair(t, 1, quiet(), func(c *Config) { c.Autoclose = time.Second })
+	w.run(w.now+time.Minute, nil)
+	require.NoError(t, here.down)
+	require.NoError(t, there.down)
+	exchange(t, w, here, there)
+	here.a.Trust()
 	w.run(w.now+time.Minute, func() bool { return here.down != nil && there.down != nil })
 	require.Equal(t, io.EOF, here.down)
 	require.Equal(t, io.EOF, there.down)

@@ -34,9 +34,9 @@ func earliest(a, b int64) int64 {
 	return a
 }
 
-// closeAt is when the association is closed for want of data.
+// closeAt is when the association is closed for want of data. How long a peer may take to prove who it is, its owner knows.
 func (a *Association) closeAt() int64 {
-	if a.e.config.Autoclose == 0 || a.state != Established {
+	if a.e.config.Autoclose == 0 || a.state != Established || !a.trusted {
 		return 0
 	}
 	return a.active + int64(a.e.config.Autoclose)

@@ -68,7 +68,7 @@ type Tuning struct {
 	// PathMaxRetrans and AssocMaxRetrans are how many retransmissions or heartbeats
 	// in a row may go unanswered before a path, or the association, is down.
 	PathMaxRetrans, AssocMaxRetrans int
-	// Autoclose is after how long without a message an association is shut down; 0
+	// Autoclose is after how long without a message an association is shut down, in whole seconds; 0
 	// is never.
 	Autoclose time.Duration
 	// Interleave messages of different streams (I-DATA, RFC 8260).

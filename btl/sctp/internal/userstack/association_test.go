@@ -37,6 +37,7 @@ func TestSentAsAnIdleAssociationCloses(t *testing.T) {
 	} {
 		p := call(t, addresses("127.0.0.1"), addresses("127.0.0.2"), autoclose...)
 		require.True(t, p.until(time.Second, func() bool { return p.here.ups == 1 }))
+		p.ours.Trust()
 		p.loop.Advance(time.Minute + time.Second)
 		for p.ours.p.State() != state {
 			require.True(t, p.loop.Poll())

@@ -53,7 +53,10 @@ func call(t *testing.T, as, bs []netip.Addr, autoclose ...time.Duration) *pair {
 	p := &pair{loop: new(clock), here: new(user), there: new(user)}
 	open := func(addresses []netip.Addr, autoclose time.Duration) *Stack {
 		s, err := Open(stack.Config{Loop: p.loop, Local: addresses, Warn: func(netip.AddrPort, error) {},
-			Accept: func(stack.Association) stack.Handler { return p.there }, Room: func(netip.AddrPort) bool { return true },
+			Accept: func(a stack.Association) stack.Handler {
+				a.Trust()
+				return p.there
+			}, Room: func(netip.AddrPort) bool { return true },
 			Tuning: stack.Tuning{Streams: 2, MaxMessage: 1 << 16, Outstanding: 1 << 20, MTU: 1400, LoopbackMTU: 1400, ConnectTimeout: 8 * time.Second, Autoclose: autoclose}})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
