@@ -70,7 +70,7 @@ type Socket struct {
 }
 
 // Open opens a socket at an address; port 0 lets the system choose one. The system may make the buffers, in
-// bytes, smaller than asked for. Packets that are too long for the network are dropped, not cut.
+// bytes, smaller than asked for; 0 leaves one to it. Packets that are too long for the network are dropped, not cut.
 func Open(at netip.AddrPort, sndbuf, rcvbuf int) (*Socket, error) {
 	fd, err := rawio.Datagrams(at, sndbuf, rcvbuf)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // Datagrams opens a non-blocking UDP socket at an address; port 0 lets the system
-// choose one. The system may make the buffers, in bytes, smaller than asked for, and
-// does not say so: [SendBuffer] and [ReceiveBuffer] do.
+// choose one. The buffers are in bytes; 0 leaves one as the system makes it. It may make
+// them smaller than asked for, and does not say so: [SendBuffer] and [ReceiveBuffer] do.
 func Datagrams(at netip.AddrPort, sndbuf, rcvbuf int) (int, error) {
 	// A child that is started meanwhile must not inherit the socket.
 	syscall.ForkLock.RLock()
@@ -40,11 +40,15 @@ func prepareDatagrams(fd int, at netip.AddrPort, sndbuf, rcvbuf int) error {
 			return os.NewSyscallError("setsockopt IPV6_V6ONLY", err)
 		}
 	}
-	if err := SetSendBuffer(fd, sndbuf); err != nil {
-		return err
+	if sndbuf > 0 {
+		if err := SetSendBuffer(fd, sndbuf); err != nil {
+			return err
+		}
 	}
-	if err := SetReceiveBuffer(fd, rcvbuf); err != nil {
-		return err
+	if rcvbuf > 0 {
+		if err := SetReceiveBuffer(fd, rcvbuf); err != nil {
+			return err
+		}
 	}
 	reportErrors(fd, at.Addr().Is6())
 	if err := unix.Bind(fd, sockaddrOf(fd, at)); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // sockets are two for datagrams, and where the second is.
@@ -24,6 +25,23 @@ func sockets(t testing.TB, at string) (from, to int, there Destination) {
 		t.Cleanup(func() { Close(*fd) })
 	}
 	return from, to, NewDestination(LocalAddr(to))
+}
+
+// Asked for no size, a socket has what the system gives any. Linux takes a size of 0 for the smallest that it allows.
+func TestDatagramsOfTheSystemsSizes(t *testing.T) {
+	plain, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { Close(plain) })
+	fd, err := Datagrams(netip.MustParseAddrPort("127.0.0.1:0"), 0, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { Close(fd) })
+	for _, size := range []func(int) (int, error){SendBuffer, ReceiveBuffer} {
+		want, err := size(plain)
+		require.NoError(t, err)
+		got, err := size(fd)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }
 
 // joining receives packets that the kernel may have joined.
