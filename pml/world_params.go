@@ -19,13 +19,13 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_copy_pool", Kind: param.Size, Default: "16M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},
 		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
-			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts."},
+			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts, where that is more than the transport's own limit (btl_tcp_eager_limit), and that one is not set."},
 		param.Spec{Name: "pml_eager_awaited", Kind: param.Size, Default: "1M", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
 			Help: "Longest message sent at once to a peer whose last receives were posted before their messages came, or over a path that is known to carry less than 2 Gbit/s, if there is one connection to it. It has no effect if pml_eager_max is 0, or beyond an eager limit that is set for the transport."},
 		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "256K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for unexpected messages promised to every peer when it connects."},
 		param.Spec{Name: "pml_credit_max", Kind: param.Size, Default: "16M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
-			Help: "Most memory for unexpected messages promised to one peer. Unless it is set, one whose messages take a path that carries more than 2 Gbit/s, or that is not known to carry less, is promised 4M."},
+			Help: "Most memory for unexpected messages promised to one peer, where pml_credit_first is no more. Unless it is set, one whose messages take a path that carries more than 2 Gbit/s, or that is not known to carry less, is promised 4M."},
 		param.Spec{Name: "pml_unexpected_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
 			Help: "Most memory for unexpected messages promised to all peers together, beyond the first grants. Senders are held back, not refused."},
 		param.Spec{Name: "pml_buffered_max", Kind: param.Size, Default: "64M", Min: "0", Max: "64G", Unit: "bytes", Level: param.User,
@@ -65,7 +65,7 @@ type tunables struct {
 	peerTimeout   time.Duration
 }
 
-// eagerAwaited is 0 for those who want every message to ask.
+// eagerAwaited is 0 for those who want every message beyond the transport's eager limit to ask.
 func eagerAwaited(v *param.Values) int {
 	if v.Size("pml_eager_max") == 0 {
 		return 0
