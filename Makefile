@@ -52,6 +52,9 @@ NOVET := -vet=off
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
+# Without the C library, as the command is built: binaries are linked and start sooner. The race detector needs it.
+test test-tree test-modules test-tcp net: export CGO_ENABLED = 0
+
 test: ## all tests but those of make net; needs neither root nor other programs, takes some three minutes on two processors
 	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
 
