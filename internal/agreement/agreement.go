@@ -291,9 +291,7 @@ func (n *Node) voteOf(rank int) *Message {
 // conclude decides when all have accepted.
 func (n *Node) conclude() {
 	if n.leads && n.proposal != nil && n.outcome == nil && n.all(func(rank int) bool { return n.accepts[rank] }) {
-		v := *n.proposal
-		n.tellAll(Message{Kind: Decide, Value: v})
-		n.decide(v)
+		n.decide(*n.proposal)
 	}
 }
 
@@ -307,13 +305,20 @@ func (n *Node) tellAll(m Message) {
 
 func (n *Node) decide(v Value) {
 	n.outcome = &v
-	n.votes, n.accepts, n.proposal = nil, nil, nil // who asks now hears of the outcome
-	for rank, owed := range n.owed {
-		if owed && !n.gone[rank] {
+	for rank := range n.size {
+		if n.takesPart(rank) && n.waits(rank) {
 			n.send(rank, Message{Kind: Decide, Value: v})
 		}
 	}
+	n.votes, n.accepts, n.proposal = nil, nil, nil // who asks now hears of the outcome
 	n.decided(v)
+}
+
+// waits reports whether a process may wait for what this one says, although that has heard of the decision from another one: those of its round
+// do, and who has given it a vote as the next coordinator, or was refused.
+func (n *Node) waits(rank int) bool {
+	_, voted := n.votes[rank]
+	return n.leads || voted || n.owed[rank]
 }
 
 // Compare puts values in an order: equal ones are the same decision.

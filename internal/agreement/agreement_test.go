@@ -60,8 +60,7 @@ func (j *job) deliver() bool {
 			j.nodes[to].Receive(from, q[0])
 			return true
 		case j.dead[from] && !j.heard[to][from]:
-			j.heard[to][from] = true
-			j.nodes[to].Leave(from)
+			j.bury(from, to)
 			return true
 		}
 	}
@@ -73,6 +72,31 @@ func (j *job) kill(rank int) {
 	for to, q := range j.queues[rank] {
 		j.queues[rank][to] = q[:j.random.IntN(len(q)+1)]
 	}
+}
+
+// pass has all that one process has sent to another one arrive.
+func (j *job) pass(from, to int) {
+	for q := j.queues[from][to]; len(q) > 0; q = j.queues[from][to] {
+		j.queues[from][to] = q[1:]
+		j.nodes[to].Receive(from, q[0])
+	}
+}
+
+// bury has a process hear that another one is gone.
+func (j *job) bury(rank, at int) {
+	j.heard[at][rank] = true
+	j.nodes[at].Leave(rank)
+}
+
+func (j *job) contribute(rank int) {
+	n := len(j.nodes)
+	v := Value{Flags: ^uint64(1 << rank), Kind: 1, Gone: NewSet(n), Known: NewSet(n)}
+	for of, heard := range j.heard[rank] {
+		if heard {
+			v.Gone.Add(of)
+		}
+	}
+	j.nodes[rank].Contribute(v)
 }
 
 // run makes the agreement, with up to so many deaths.
@@ -92,13 +116,7 @@ func (j *job) run(deaths int) {
 			if j.dead[rank] {
 				continue
 			}
-			v := Value{Flags: ^uint64(1 << rank), Kind: 1, Gone: NewSet(n), Known: NewSet(n)}
-			for of, heard := range j.heard[rank] {
-				if heard {
-					v.Gone.Add(of)
-				}
-			}
-			j.nodes[rank].Contribute(v)
+			j.contribute(rank)
 		case !j.deliver() && len(waiting) == 0 && deaths == 0:
 			return
 		}
@@ -117,7 +135,7 @@ func (j *job) alive() (n int) {
 // Whoever decides decides the same, those that are dead by now too; all that live do; and what is decided
 // has the votes of all that live.
 func TestAgreementIsUniform(t *testing.T) {
-	for seed := range uint64(need.Times(3000, 300_000)) {
+	for seed := range need.Seeds(t, 3000, 300_000) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + random.IntN(9)
 		j := newJob(t, n, random)
@@ -144,6 +162,44 @@ func TestAgreementIsUniform(t *testing.T) {
 	}
 }
 
+// A coordinator goes when it has told some of the others what is decided. Who coordinates next hears that from one of these, and tells those that wait
+// for it: because it has asked them, or because they have given it their votes as soon as they heard that the first one is gone.
+func TestDecisionOfOneThatIsGone(t *testing.T) {
+	for name, happens := range map[string]func(j *job){
+		"who has asked": func(j *job) {
+			j.queues[0][1] = nil
+			j.bury(0, 1)
+			j.pass(1, 2)
+			j.pass(2, 1)
+			j.pass(0, 3)
+			j.pass(1, 3)
+			j.pass(3, 1)
+		},
+		"who has not asked yet": func(j *job) {
+			j.bury(0, 2)
+			j.pass(2, 1)
+			j.pass(0, 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJob(t, 4, rand.New(rand.NewPCG(1, 1)))
+			for rank := range j.nodes {
+				j.contribute(rank)
+			}
+			for j.decided[0] == nil {
+				j.deliver()
+			}
+			j.dead[0], j.queues[0][2] = true, nil
+			happens(j)
+			for j.deliver() {
+			}
+			for rank := range j.nodes {
+				assert.NotNil(t, j.decided[rank], "rank %d waits for ever", rank)
+			}
+		})
+	}
+}
+
 // Without a failure an agreement takes four messages for each process beside the coordinator, and two more where that asks
 // for a vote which is on its way.
 func TestMessagesOfAnAgreement(t *testing.T) {
@@ -157,7 +213,7 @@ func TestMessagesOfAnAgreement(t *testing.T) {
 
 // Where two processes coordinate, since one takes the other for gone, there is one decision, and both have it.
 func TestTwoCoordinators(t *testing.T) {
-	for seed := range uint64(need.Times(500, 50_000)) {
+	for seed := range need.Seeds(t, 500, 50_000) {
 		const n = 4
 		j := newJob(t, n, rand.New(rand.NewPCG(seed, 2)))
 		early := j.random.IntN(20)
