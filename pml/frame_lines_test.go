@@ -467,7 +467,7 @@ func (m *lines) play() (tooLong int) {
 // break; every message arrives, and nothing is written to a buffer that was given back.
 func TestLinesOfAnyLimitBreakAtAnyMoment(t *testing.T) {
 	cut, direct, late := uint64(0), 0, 0
-	for seed := range uint64(need.Times(160, 100_000)) {
+	for seed := range need.Seeds(t, 160, 100_000) {
 		m := newLines(t, seed)
 		m.seed = seed
 		if tooLong := m.play(); tooLong > 0 || t.Failed() {
@@ -479,6 +479,9 @@ func TestLinesOfAnyLimitBreakAtAnyMoment(t *testing.T) {
 		direct, late = direct+m.direct, late+m.late
 	}
 	t.Logf("%d frames were cut, %d messages came in the first moment of a call, and %d times there was an acknowledgement to be noted", cut, direct, late)
+	if need.Replays() {
+		return
+	}
 	assert.Positive(t, cut)
 	assert.Positive(t, direct)
 	assert.Positive(t, late)

@@ -288,7 +288,7 @@ func TestGoodbyeToWhoHasRefusedBefore(t *testing.T) {
 // for good by the end, and that no connection is there.
 func TestClosingBeginsAtAnyMoment(t *testing.T) {
 	ended := 0
-	for seed := range uint64(need.Times(50, 10_000)) {
+	for seed := range need.Seeds(t, 50, 10_000) {
 		twoPaths(t, func(pe *peer, _ [2]*scripted) {
 			p, random := pe.pml, rand.New(rand.NewPCG(seed, 0xC105E))
 			p.tune.closeTimeout = 10 * time.Second
@@ -318,7 +318,9 @@ func TestClosingBeginsAtAnyMoment(t *testing.T) {
 			}
 		})
 	}
-	assert.Positive(t, ended)
+	if !need.Replays() {
+		assert.Positive(t, ended)
+	}
 }
 
 // An address at which somebody else answers tells nothing of the peer: the connection that has

@@ -698,7 +698,7 @@ func TestBothEndWithOneConnection(t *testing.T) {
 		"datagrams, cookies":      {oneWay: -1, lossy: true, cookie: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(need.Times(100, 20_000)) {
+			for seed := range need.Seeds(t, 100, 20_000) {
 				peace(t, seed, kind)
 				chaos(t, seed, kind)
 			}

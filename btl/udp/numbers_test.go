@@ -31,6 +31,7 @@ func (r register) enter(t testing.TB, b []byte) {
 // a batch, and whichever packets have gone out, no number has two contents, and all arrives.
 func TestNoNumberHasTwoContents(t *testing.T) {
 	errnos := []syscall.Errno{syscall.EAGAIN, syscall.EMSGSIZE, syscall.ENOBUFS, syscall.EPERM, syscall.EIO}
+	failures := 0
 	for seed := range need.Seeds(t, 20, 5000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		w := newWorld(t, seed, append(some(r), with(pTimeout, "200s"))...)
@@ -38,7 +39,6 @@ func TestNoNumberHasTwoContents(t *testing.T) {
 		w.connect()
 		sent := register{}
 		w.looks = func(_ int, b []byte) { sent.enter(t, b) }
-		failures := 0
 		for _, n := range w.nodes {
 			for _, so := range n.m.sockets {
 				so.claims = func(taken int, errno syscall.Errno) (int, syscall.Errno) {
@@ -59,9 +59,11 @@ func TestNoNumberHasTwoContents(t *testing.T) {
 			w.ways[i].loss = 0
 		}
 		require.True(t, w.run(w.now+int64(time.Minute), w.there), "seed %d: %v %v", seed, w.nodes[0].wants, w.nodes[1].wants)
-		require.NotZero(t, failures, "seed %d", seed)
 		require.Zero(t, w.downs(), "seed %d: %v %v", seed, w.nodes[0].recv.Err, w.nodes[1].recv.Err)
 		w.close()
+	}
+	if !need.Replays() { // among few that are said in one world there may be none
+		require.NotZero(t, failures)
 	}
 }
 

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
+
+	"github.com/strandmp/strand/internal/test/need"
 )
 
 // TestFramesArriveExactlyOnce lets two sides send each other frames over lines that lose
@@ -13,11 +14,7 @@ import (
 // frames of other lengths: each frame's bytes arrive exactly once, its sender learns it
 // exactly once, memory that was given back is not read, and what is kept is bounded.
 func TestFramesArriveExactlyOnce(t *testing.T) {
-	seeds := uint64(1000)
-	if os.Getenv("STRANDTEST_SOAK") != "" {
-		seeds = 1_000_000
-	}
-	for seed := range seeds {
+	for seed := range need.Seeds(t, 1000, 1_000_000) {
 		if err := runModel(seed); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -630,7 +630,7 @@ func (w *world) idle() {
 // reason to.
 func TestPeerIsServedOrFails(t *testing.T) {
 	reasons, parted := make(map[Reason]int), make(map[Reason]int)
-	for seed := range uint64(need.Times(1000, 1_000_000)) {
+	for seed := range need.Seeds(t, 1000, 1_000_000) {
 		w := newWorld(t, seed)
 		w.peer.Want(w.env)
 		w.look()
@@ -651,6 +651,9 @@ func TestPeerIsServedOrFails(t *testing.T) {
 		w.run(servedIn + failedIn + 10*time.Second)
 		reasons[w.over]++
 	}
+	if need.Replays() {
+		return
+	}
 	for why := NoReason; why <= Unreachable; why++ {
 		require.Positive(t, reasons[why], "no peer failed for reason %d", why)
 	}
@@ -662,10 +665,11 @@ func TestPeerIsServedOrFails(t *testing.T) {
 // Networks that refuse in turn, never all at once, do not end a peer, however long that
 // goes on; nor do networks that are cut so, nor at first contact.
 func TestNetworksThatFailInTurn(t *testing.T) {
-	for seed := range uint64(need.Times(100, 100_000)) {
+	for seed := range need.Seeds(t, 100, 100_000) {
 		w := newWorld(t, seed)
 		w.env.Appeals = false
-		for len(w.chosen()) < 2 {
+		right := slices.DeleteFunc(w.chosen(), func(r *Rail) bool { return r.Owner.(*way).wrong })
+		for range 2 - len(right) { // at an address that is somebody else's the peer is never met
 			w.add("another way", 20, btl.NotSpare)
 		}
 		for _, r := range w.chosen() {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -133,6 +134,7 @@ func TestSeeds(t *testing.T) {
 	t.Setenv("STRANDTEST_FOR", "")
 	t.Setenv("STRANDTEST_SEED", "")
 	t.Setenv("STRANDTEST_CI", "")
+	assert.Zero(t, For(t))
 	assert.Equal(t, []uint64{0, 1}, seeds())
 	if !Race {
 		t.Setenv("STRANDTEST_CI", "1")
@@ -145,9 +147,12 @@ func TestSeeds(t *testing.T) {
 	require.Len(t, long, 10)
 	assert.Equal(t, long[0]+9, long[9])
 	assert.Greater(t, long[0], uint64(1<<40))
+	assert.Equal(t, time.Hour, For(t))
 	t.Setenv("STRANDTEST_FOR", "1ns")
 	assert.LessOrEqual(t, len(seeds()), 1)
+	assert.False(t, Replays())
 	t.Setenv("STRANDTEST_SEED", "42")
+	assert.True(t, Replays())
 	assert.Equal(t, []uint64{42}, seeds())
 }
 

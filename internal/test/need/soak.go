@@ -51,18 +51,14 @@ func named(t testing.TB, seeds iter.Seq[uint64]) iter.Seq[uint64] {
 
 func seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
 	t.Helper()
-	if v := os.Getenv("STRANDTEST_SEED"); v != "" {
+	if v := os.Getenv("STRANDTEST_SEED"); Replays() {
 		seed, err := strconv.ParseUint(v, 10, 64)
 		if err != nil {
 			t.Fatalf("STRANDTEST_SEED=%s: want a number, as a failure has printed it", v)
 		}
 		return func(yield func(uint64) bool) { yield(seed) }
 	}
-	if v := os.Getenv("STRANDTEST_FOR"); v != "" {
-		span, err := time.ParseDuration(v)
-		if err != nil || span <= 0 {
-			t.Fatalf("STRANDTEST_FOR=%s: want how long to go on, such as 15m", v)
-		}
+	if span := For(t); span > 0 {
 		return seedsFor(t, span)
 	}
 	return func(yield func(uint64) bool) {
@@ -72,6 +68,23 @@ func seeds(t testing.TB, short, soak int) iter.Seq[uint64] {
 			}
 		}
 	}
+}
+
+// Replays reports whether random trials are one seed, to see a failure again: what happens among many seeds only does not count then.
+func Replays() bool { return os.Getenv("STRANDTEST_SEED") != "" }
+
+// For is how long random trials are to go on by STRANDTEST_FOR=15m, or 0 if it is not set.
+func For(t testing.TB) time.Duration {
+	t.Helper()
+	v := os.Getenv("STRANDTEST_FOR")
+	if v == "" {
+		return 0
+	}
+	span, err := time.ParseDuration(v)
+	if err != nil || span <= 0 {
+		t.Fatalf("STRANDTEST_FOR=%s: want how long to go on, such as 15m", v)
+	}
+	return span
 }
 
 func seedsFor(t testing.TB, span time.Duration) iter.Seq[uint64] {

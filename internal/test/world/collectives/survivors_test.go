@@ -107,9 +107,9 @@ var errDies = errors.New("this rank dies")
 // algorithms that are drawn, a rank or two die anywhere. What ends well is what the model says; whoever lives ends, and goes on in what Shrink makes.
 func TestSurvivorsGoOn(t *testing.T) {
 	lists := append(over(), "sctp,self")
-	for seed := range uint64(need.Times(4, 2000)) {
+	for seed := range need.Seeds(t, 4, 2000) {
 		random := rand.New(rand.NewPCG(seed, 15))
-		n, list := 3+random.IntN(4), lists[int(seed)%len(lists)]
+		n, list := 3+random.IntN(4), lists[seed%uint64(len(lists))]
 		steps, again := program(random, grid+1), program(random, 2)
 		death := make([]int, n) // before which step a rank dies
 		for i := range death {

@@ -88,7 +88,7 @@ func (p *party) contacts() (ranks []int) {
 // then hears that nobody is left. As long as one that was met is there no other one is
 // contacted for it.
 func TestWhoWaitsForAnybodyFindsOutWhoHasLeft(t *testing.T) {
-	for seed := range uint64(need.Times(60, 20_000)) {
+	for seed := range need.Seeds(t, 60, 20_000) {
 		synctest.Test(t, func(t *testing.T) {
 			t.Log("seed", seed)
 			attend(newParty(t, seed))
