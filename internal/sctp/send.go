@@ -89,9 +89,10 @@ func (a *Association) next(now int64, b []byte) (packet []byte, way *Way, after 
 		if a.due && a.state == CookieEchoed { // how much the path carries is not known
 			full = leastTried
 		}
+		rows := a.rows() // what is sent again is not counted apart from what is new
 		b, data = a.fill(now, i, start, data, b)
 		way.Whole = len(b)-start <= full && !p.cut
-		if way.Whole && len(b)-start == full && data > 0 && a.rows() {
+		if way.Whole && len(b)-start == full && data > 0 && rows && !a.wants() {
 			after = following{i, data - full}
 		}
 	}
@@ -105,7 +106,19 @@ func (a *Association) next(now int64, b []byte) (packet []byte, way *Way, after 
 
 // rows reports whether packets follow each other over a path without a look at anything else. What is sent again may be longer than packets
 // have come to be, and paths that carry data at the same time take turns.
-func (a *Association) rows() bool { return !a.e.config.Multipath && !a.sender.Repeats() }
+func (a *Association) rows() bool {
+	return !a.e.config.Multipath && a.sender != nil && !a.sender.Repeats()
+}
+
+// wants reports whether there is something to be sent over any path beside data, which goes first.
+func (a *Association) wants() bool {
+	for i := range a.paths {
+		if a.paths[i].wants() {
+			return true
+		}
+	}
+	return false
+}
 
 // wayOf is that of a packet over a path.
 func (a *Association) wayOf(p *Pair) *Way {
