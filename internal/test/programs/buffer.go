@@ -117,6 +117,17 @@ func (b *buffer) take(ctx context.Context, m *strand.Message) (strand.Status, er
 	return m.Recv(ctx, b.memory)
 }
 
+// itake starts what take does.
+func (b *buffer) itake(m *strand.Message) (strand.Request, error) {
+	switch b.form {
+	case vector:
+		return m.IrecvV(b.pieces)
+	case scattered:
+		return m.IrecvView(b.view)
+	}
+	return m.Irecv(b.memory)
+}
+
 func paint(b []byte, mark byte) {
 	if len(b) == 0 {
 		return

@@ -12,7 +12,8 @@
 // wildcards, from and into memory in one piece, in several, or as a layout picks it, probes, matched probes, cancelled receives, tests, persistent
 // operations that are started again, exchanges in place, collective
 // calls, blocking and such that go on by themselves, on communicators of some ranks and over grids of them, by algorithms that are drawn too, floods of buffered sends, and calls that block, some of them with contexts
-// that end before or in the middle of them. Some communicators have their collective calls ended by a member; messages go on there. Some ranks never wait, but test and probe until
+// that end before or in the middle of them. What a rank has under way is waited for by one goroutine or by several at the same time, messages and collective calls together or
+// apart. Some communicators have their collective calls ended by a member, some by one whose context ends; messages go on there, and some go on in what Shrink makes. Members agree on bits. Some ranks never wait, but test and probe until
 // they have what they want. A program can not deadlock however its messages
 // match: outside the ends of its phases nothing blocks but operations that their
 // partner, at the same step, waits for until they are through; at a phase's end

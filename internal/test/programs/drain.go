@@ -37,7 +37,7 @@ func (r *rank) receiveUntil(s *step) error {
 func (r *rank) open(comm int) []*request {
 	var open []*request
 	for _, q := range r.requests {
-		if q.reception != nil && q.reception.comm == comm {
+		if q.reception != nil && q.reception.way == posted && q.reception.comm == comm {
 			open = append(open, q)
 		}
 	}
@@ -84,6 +84,10 @@ func (r *rank) receiveOne(comm int, p pattern, room int, as form) error {
 // own sends complete.
 func (r *rank) drain() error {
 	due := r.due()
+	join := func() error { return r.await(len(r.calls)) }
+	if len(r.calls) > 0 && r.random.IntN(3) == 0 {
+		join = r.awaitBeside()
+	}
 	for comm := range r.comms {
 		if r.comms[comm] == nil {
 			continue
@@ -98,7 +102,7 @@ func (r *rank) drain() error {
 	if err := r.completeAll(due); err != nil {
 		return err
 	}
-	if err := r.await(len(r.calls)); err != nil {
+	if err := join(); err != nil {
 		return err
 	}
 	if err := r.comms[0].Barrier(r.ctx); err != nil {

@@ -336,8 +336,11 @@ func (g *generator) transfer() {
 func (g *generator) together() {
 	c := g.comm()
 	s := &step{kind: stepBarrier, comm: c.id}
-	if g.IntN(2) == 0 {
+	switch g.IntN(4) {
+	case 0, 1:
 		s.kind, s.rank = stepRevoke, g.member(c)
+	case 2:
+		s.kind = stepAgree
 	}
 	g.add(s)
 }

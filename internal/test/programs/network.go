@@ -115,6 +115,8 @@ func openSM(r *rand.Rand) Setup {
 		Settings: [][2]string{
 			{"btl", "sm,self"},
 			{"btl_sm_max_send_size", fmt.Sprint(frame)},
+			{"btl_sm_single_copy_mechanism", pick(r, "cma", "cma", "none")},
+			{"coll_lend", pick(r, "true", "true", "false")},
 			{"btl_sm_fbox_size", pick(r, "32K", "32K", "128K", "1M")},
 		},
 	}
@@ -159,7 +161,8 @@ func eagerLimit(r *rand.Rand, name string, limit int) [][2]string {
 func openUserSCTP(r *rand.Rand) Setup {
 	return openSCTP(r, "user",
 		"btl_sctp_interleave", pick(r, "on", "off"),
-		"btl_sctp_scheduler", pick(r, "auto", "fcfs", "rr", "fc"),
+		"btl_sctp_scheduler", pick(r, "auto", "fcfs", "rr", "fc", "wfq", "prio"),
+		"btl_sctp_cmt", pick(r, "false", "true"),
 		"btl_sctp_zero_checksum", pick(r, "true", "false"),
 		"btl_sctp_congestion", pick(r, "reno", "cubic"),
 		"btl_sctp_mtu_loopback", fmt.Sprint(pick(r, 1200, 8192)))

@@ -96,6 +96,9 @@ func (r *rank) freeCaptive() error {
 	c := r.held[i]
 	r.held = append(r.held[:i:i], r.held[i+1:]...)
 	b := r.buffer(c.step.room, c.step.form)
+	if r.random.IntN(3) == 0 {
+		return r.receiveCaptive(c, b)
+	}
 	st, err := b.take(r.ctx, c.message)
 	if err == nil {
 		if _, again := c.message.Recv(r.ctx, nil); !errors.Is(again, strand.ErrFinished) {
@@ -103,6 +106,16 @@ func (r *rank) freeCaptive() error {
 		}
 	}
 	return r.received(c.reception, b, st, err)
+}
+
+// receiveCaptive starts to receive a message that a matched probe has taken.
+func (r *rank) receiveCaptive(c *captive, b *buffer) error {
+	handle, err := b.itake(c.message)
+	if err != nil {
+		return err
+	}
+	r.requests = append(r.requests, &request{handle: handle, buffer: b, reception: c.reception, matched: true})
+	return nil
 }
 
 func (r *rank) freeCaptives() error {

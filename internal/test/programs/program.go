@@ -65,6 +65,7 @@ const (
 	stepCollect              // another collective call of theirs
 	stepGather               // wait for collective calls that go on by themselves
 	stepRevoke               // collective calls of which one member makes but some, since it ends them everywhere
+	stepAgree                // all members of the communicator
 	stepDup
 	stepSplit
 	stepGrid
@@ -73,7 +74,7 @@ const (
 )
 
 var kindNames = [...]string{"send", "receive", "probe", "matched probe", "finish", "cancel", "test", "yield", "pause", "brief receive", "flood",
-	"transfer", "exchange", "barrier", "collective call", "wait for collective calls", "calls that one member revokes", "dup", "split", "grid", "free", "drain"}
+	"transfer", "exchange", "barrier", "collective call", "wait for collective calls", "calls that one member revokes", "agreement", "dup", "split", "grid", "free", "drain"}
 
 func (k kind) String() string { return kindNames[k] }
 

@@ -3,6 +3,7 @@ package programs
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 
 	"github.com/strandmp/strand/btl"
@@ -23,6 +24,12 @@ func railsOf(r *rand.Rand, stack string) Setup {
 	if r.IntN(4) == 0 {
 		d.steady("sctp", "btl_sctp_max_frame")
 		s.Settings = append(s.Settings, [2]string{"btl_sctp_stack", stack})
+	}
+	if r.IntN(4) == 0 {
+		d.steady("udp", "btl_udp_max_frag")
+	}
+	if runtime.GOOS == "linux" && r.IntN(4) == 0 {
+		d.steady("sm", "btl_sm_max_send_size")
 	}
 	for range max(0, 2-s.Steady) + r.IntN(2) {
 		d.stormy()
@@ -49,8 +56,10 @@ func (d *rails) steady(name, maxFrame string) {
 	frame := pick(d.Rand, 1024, 5000, 65536)
 	d.Transports.Register(btl.Default.Lookup(name))
 	d.Sizes = append(d.Sizes, frame)
+	if name != "sm" {
+		d.Settings = append(d.Settings, [2]string{"btl_" + name + "_if_include", "127.0.0.0/8"})
+	}
 	d.Settings = append(d.Settings,
-		[2]string{"btl_" + name + "_if_include", "127.0.0.0/8"},
 		[2]string{maxFrame, fmt.Sprint(frame)},
 		[2]string{"btl_" + name + "_exclusivity", pick(d.Rand, "-1", "100", "100", "200")})
 	d.names = append(d.names, name)

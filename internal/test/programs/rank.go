@@ -102,6 +102,8 @@ func (r *rank) take(s *step) error {
 		return r.revoke(s)
 	case stepTransfer:
 		return r.transfer(s)
+	case stepAgree:
+		return r.agree(r.comms[s.comm], s)
 	}
 	if s.rank != r.me {
 		return nil

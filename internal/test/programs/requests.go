@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/strandmp/strand"
@@ -61,7 +62,7 @@ func (r *rank) test() error {
 		_, err := r.testAll(some[:min(3, len(some))])
 		return err
 	case 3:
-		return r.waitBriefly(some[0])
+		return r.waitBriefly(some)
 	default:
 		q := some[0]
 		if st, done, err := q.handle.Test(); done {
@@ -71,15 +72,30 @@ func (r *rank) test() error {
 	return nil
 }
 
-// waitBriefly waits with a context that has ended, or will soon.
-func (r *rank) waitBriefly(q *request) error {
+// waitBriefly waits, in one of the ways there are, with a context that has ended, or will soon. What has not ended then may
+// be waited for again.
+func (r *rank) waitBriefly(some []*request) error {
 	ctx, cancel := context.WithTimeout(r.ctx, time.Duration(r.random.IntN(3))*20*time.Microsecond)
 	defer cancel()
-	st, err := q.handle.Wait(ctx)
-	if errors.Is(err, context.DeadlineExceeded) && r.ctx.Err() == nil {
-		return nil // it may be waited for again
+	l := r.listOf(some)
+	var err error
+	switch r.random.IntN(5) {
+	case 0:
+		err = r.waitAnyOf(ctx, l)
+	case 1:
+		err = r.waitSomeOf(ctx, l)
+	case 2:
+		err = r.waitAllOf(ctx, r.listOf(some[:min(3, len(some))]))
+	default:
+		var st strand.Status
+		if st, err = some[0].handle.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			return r.ended(some[0], st, err)
+		}
 	}
-	return r.ended(q, st, err)
+	if errors.Is(err, context.DeadlineExceeded) && r.ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 func (r *rank) testAny(some []*request) (bool, error) {
@@ -166,21 +182,28 @@ func (r *rank) waitAny(some []*request) error {
 	case r.polls:
 		return r.until(func() (bool, error) { return r.testSome(some) })
 	}
-	l := r.listOf(some)
 	if one {
-		i, st, err := strand.WaitAny(r.ctx, l.handles)
-		if err != nil && i < 0 {
-			return fmt.Errorf("waiting for one of %d requests: %w", len(some), err)
-		}
-		q, wrong := l.at(i)
-		if wrong != nil {
-			return fmt.Errorf("WaitAny: %w", wrong)
-		}
-		return r.ended(q, st, err)
+		return r.waitAnyOf(r.ctx, r.listOf(some))
 	}
-	outcomes, err := strand.WaitSome(r.ctx, l.handles, nil)
+	return r.waitSomeOf(r.ctx, r.listOf(some))
+}
+
+func (r *rank) waitAnyOf(ctx context.Context, l *list) error {
+	i, st, err := strand.WaitAny(ctx, l.handles)
+	if err != nil && i < 0 {
+		return fmt.Errorf("waiting for one of %d requests: %w", len(l.requests()), err)
+	}
+	q, wrong := l.at(i)
+	if wrong != nil {
+		return fmt.Errorf("WaitAny: %w", wrong)
+	}
+	return r.ended(q, st, err)
+}
+
+func (r *rank) waitSomeOf(ctx context.Context, l *list) error {
+	outcomes, err := strand.WaitSome(ctx, l.handles, nil)
 	if err == nil && len(outcomes) == 0 {
-		err = fmt.Errorf("WaitSome says that none of %d requests that were started has ended, and has not waited", len(some))
+		err = fmt.Errorf("WaitSome says that none of %d requests that were started has ended, and has not waited", len(l.requests()))
 	}
 	if err != nil {
 		return err
@@ -188,12 +211,19 @@ func (r *rank) waitAny(some []*request) error {
 	return r.outcomes(l, outcomes)
 }
 
+func (r *rank) waitAllOf(ctx context.Context, l *list) error {
+	statuses := l.statuses()
+	return r.allEnded(l, statuses, strand.WaitAll(ctx, l.handles, statuses))
+}
+
 // waitAll waits for requests that will all complete.
 func (r *rank) waitAll(some []*request) error {
 	some = r.shuffled(some)
-	switch r.random.IntN(4) {
+	switch r.random.IntN(5) {
 	case 0:
 		return r.waitTogether(some)
+	case 4:
+		return r.waitBeside(some)
 	case 1:
 		for _, q := range some {
 			st, err := r.wait(q.handle)
@@ -218,13 +248,28 @@ func (r *rank) waitTogether(part []*request) error {
 	if r.polls {
 		return r.until(func() (bool, error) { return r.testAll(part) })
 	}
-	l := r.listOf(part)
-	statuses := l.statuses()
-	err := strand.WaitAll(r.ctx, l.handles, statuses)
-	if r.ctx.Err() != nil {
-		return err
+	return r.waitAllOf(r.ctx, r.listOf(part))
+}
+
+// waitBeside has a goroutine of its own wait for each of the requests, or test it over and over.
+func (r *rank) waitBeside(some []*request) error {
+	r.tally.Beside++
+	outcomes := make([]strand.Outcome, len(some))
+	var wg sync.WaitGroup
+	for i, q := range some {
+		wait := r.wait
+		if r.random.IntN(4) == 0 {
+			wait = r.poll
+		}
+		wg.Go(func() { outcomes[i].Status, outcomes[i].Err = wait(q.handle) })
 	}
-	return r.allEnded(l, statuses, err)
+	wg.Wait()
+	for i, q := range some {
+		if err := r.ended(q, outcomes[i].Status, outcomes[i].Err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxTests bounds how often an operation is tested before it is waited for, by a rank that

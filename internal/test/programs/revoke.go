@@ -28,8 +28,7 @@ func (r *rank) revoke(s *step) error {
 	}
 	after := calls.Draw(common, mostRevoked)
 	if r.me == s.rank {
-		r.yield()
-		if err := c.Revoke(); err != nil {
+		if err := r.leave(c, after); err != nil {
 			return err
 		}
 		r.tally.Revoked++
@@ -42,8 +41,63 @@ func (r *rank) revoke(s *step) error {
 	if err := passOn(r, c); err != nil {
 		return err
 	}
+	if common.IntN(2) == 0 {
+		if err := r.succeed(c, s); err != nil {
+			return err
+		}
+	}
 	return c.Free()
 }
+
+// leave makes a call with a context that ends, or none, and ends those of the others.
+func (r *rank) leave(c *strand.Comm, call calls.Call) error {
+	if r.random.IntN(2) == 0 {
+		r.yield()
+		return c.Revoke()
+	}
+	ctx := r.brief()
+	defer ctx.cancel()
+	err := call.Make(ctx, c)
+	if ended, wrong := ctx.ended(call.String(), err); wrong != nil || !ended && err != nil && !errors.Is(err, strand.ErrOutOfStep) {
+		return errors.Join(wrong, err)
+	}
+	return c.Revoke()
+}
+
+// succeed has the members agree on something although the communicator takes no collective call any more, and make another one of it.
+func (r *rank) succeed(c *strand.Comm, s *step) error {
+	if err := r.agree(c, s); err != nil {
+		return err
+	}
+	next, err := c.Shrink(r.ctx)
+	if err != nil {
+		return err
+	}
+	if next.Size() != c.Size() || next.Rank() != c.Rank() {
+		return fmt.Errorf("of a communicator all of whose %d members live, Shrink has made one of %d, in which rank %d is %d", c.Size(), next.Size(), c.Rank(), next.Rank())
+	}
+	if err := next.Barrier(r.ctx); err != nil {
+		return err
+	}
+	return next.Free()
+}
+
+// agree has the members agree on the bits that all of them give.
+func (r *rank) agree(c *strand.Comm, s *step) error {
+	want := ^uint64(0)
+	for rank := range c.Size() {
+		want &= agreeable(s, rank)
+	}
+	got, err := c.Agree(r.ctx, agreeable(s, c.Rank()))
+	if err == nil && got != want {
+		err = fmt.Errorf("the members of a communicator have %#x in common, and have agreed on %#x", want, got)
+	}
+	r.tally.Agreed++
+	return err
+}
+
+// agreeable is what a member gives.
+func agreeable(s *step, rank int) uint64 { return s.bits | mix(s.bits^uint64(rank)) }
 
 // isRevoked tries calls that need all members.
 func (r *rank) isRevoked(c *strand.Comm) error {

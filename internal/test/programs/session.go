@@ -155,7 +155,7 @@ func (s *Session) Run(ctx context.Context) (Tally, error) {
 		n.SetWeather(chaos.Fair) // whatever an earlier run of the session has left
 	}
 	run.met.Add(s.ranks)
-	go run.pulse.watch(ctx, s.patience, cancel)
+	go run.pulse.watch(ctx, s.patience, run.hung)
 	run.calm = s.rage(ctx, &run.met)
 	defer run.calm()
 	var wg sync.WaitGroup
@@ -173,7 +173,7 @@ func (s *Session) Run(ctx context.Context) (Tally, error) {
 		run.fail(s.farewell.judge(run.parting))
 	}
 	if len(run.errs) > 0 {
-		return run.tally, fmt.Errorf("%v\n%w\n%s", s, errors.Join(run.errs...), strings.Join(run.lines, "\n"))
+		return run.tally, run.failure()
 	}
 	run.tally.Sessions++
 	return run.tally, nil
@@ -190,10 +190,17 @@ type run struct {
 	cancel  context.CancelCauseFunc
 	pulse   pulse
 
-	mu    sync.Mutex
-	tally Tally
-	errs  []error
-	lines []string
+	mu     sync.Mutex
+	tally  Tally
+	errs   []error
+	lines  []string
+	stacks string // of all goroutines, when the session hung
+}
+
+func (x *run) failure() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return fmt.Errorf("%v\n%w\n%s\n%s", x.session, errors.Join(x.errs...), strings.Join(x.lines, "\n"), x.stacks)
 }
 
 // fail ends all ranks.

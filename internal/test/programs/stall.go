@@ -23,7 +23,7 @@ const looks = 50
 // watch ends the session when nothing has happened for too long. That is counted in looks,
 // not by the clock: on a machine that does other things this goroutine looks as much more
 // rarely as the ranks get on more slowly.
-func (p *pulse) watch(ctx context.Context, patience time.Duration, end context.CancelCauseFunc) {
+func (p *pulse) watch(ctx context.Context, patience time.Duration, end func(error)) {
 	seen, idle := p.beats.Load(), 0
 	for ctx.Err() == nil {
 		pause(ctx, patience/looks)
@@ -41,4 +41,14 @@ func letOthersRun() {
 	for range 100 {
 		runtime.Gosched()
 	}
+}
+
+// hung ends a session in which nothing happens, and keeps where all goroutines stand: it may never be seen to hang again.
+func (x *run) hung(err error) {
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	x.mu.Lock()
+	x.stacks = string(stacks)
+	x.mu.Unlock()
+	x.cancel(err)
 }

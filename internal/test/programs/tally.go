@@ -28,6 +28,9 @@ type Tally struct {
 	Again     uint64 // starts of persistent operations that had been started before
 	UnderWay  uint64 // refused ones, since the operation was under way
 	Exchanges uint64 // messages that came in where another one was sent from
+	Beside    uint64 // waits by several goroutines of a rank at the same time
+	Mixed     uint64 // waits for collective calls together with messages
+	Agreed    uint64 // agreements
 	Revoked   uint64 // communicators whose collective calls a member has ended
 
 	// What the message layer has counted (strand.Stats).
@@ -64,7 +67,7 @@ func (t *Tally) String() string {
 	fmt.Fprintf(&b, "%d held back, %d of them released by a cancel or another sender's message, %d overtaken, %d unexpected, %d demoted for want of credit, %d truncated; ",
 		t.Held, t.Released, t.Overtaken, t.Unexpected, t.Demoted, t.Cut)
 	fmt.Fprintf(&b, "%d receives taken back and %d not, %d probes, %d matched probes, %d buffered sends without room, %d floods of them, %d calls that ended with their context, %d collective calls, %d that went on by themselves, %d of grids, "+
-		"%d buffers with layouts, %d persistent operations started again and %d refused, %d exchanges, %d communicators revoked",
-		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left, t.Blocking, t.Alone, t.OverGrids, t.Scattered, t.Again, t.UnderWay, t.Exchanges, t.Revoked)
+		"%d buffers with layouts, %d persistent operations started again and %d refused, %d exchanges, %d waits by several goroutines, %d waits for collective calls and messages together, %d agreements, %d communicators revoked",
+		t.Cancelled, t.TooLate, t.Probed, t.Taken, t.NoBuffer, t.Floods, t.Left, t.Blocking, t.Alone, t.OverGrids, t.Scattered, t.Again, t.UnderWay, t.Exchanges, t.Beside, t.Mixed, t.Agreed, t.Revoked)
 	return b.String()
 }

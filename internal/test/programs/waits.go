@@ -44,6 +44,11 @@ func (r *rank) wait(handle strand.Request) (st strand.Status, err error) {
 	if !r.polls {
 		return handle.Wait(r.ctx)
 	}
+	return r.poll(handle)
+}
+
+// poll is wait for who polls.
+func (r *rank) poll(handle strand.Request) (st strand.Status, err error) {
 	over := r.until(func() (done bool, _ error) {
 		st, done, err = handle.Test()
 		return done, nil
