@@ -195,6 +195,7 @@ type run struct {
 	errs   []error
 	lines  []string
 	stacks string // of all goroutines, when the session hung
+	worlds []*strand.World
 }
 
 func (x *run) failure() error {
@@ -250,6 +251,7 @@ func (x *run) rank(ctx context.Context, me int) error {
 	if err != nil {
 		return fmt.Errorf("rank %d: init: %w", me, err)
 	}
+	x.opened(w)
 	pause(ctx, late.talks)
 	if x.session.storm != nil && !x.session.storm.early {
 		err := meet(ctx, w.Comm())

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/strandmp/strand"
 )
 
 // stall is how long nothing may happen in a session before it counts as hung. It is longer
@@ -48,7 +50,29 @@ func (x *run) hung(err error) {
 	stacks := make([]byte, 4<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	x.mu.Lock()
+	worlds := x.worlds
 	x.stacks = string(stacks)
 	x.mu.Unlock()
+	for _, w := range worlds {
+		x.rails(w)
+	}
 	x.cancel(err)
+}
+
+// rails keeps by what a rank is connected, if it tells: what hangs may be its engine.
+func (x *run) rails(w *strand.World) {
+	told := make(chan string, 1)
+	go func() { told <- fmt.Sprintf("rank %d: %+v, %+v", w.Rank(), w.Rails(), w.Stats()) }()
+	select {
+	case line := <-told:
+		x.log(0, line)
+	case <-time.After(time.Second):
+		x.log(0, fmt.Sprintf("rank %d does not tell its rails", w.Rank()))
+	}
+}
+
+func (x *run) opened(w *strand.World) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.worlds = append(x.worlds, w)
 }
