@@ -1,7 +1,6 @@
 package sctp
 
 import (
-	"math"
 	"net/netip"
 
 	"github.com/strandmp/strand/internal/recovery"
@@ -378,21 +377,18 @@ func (a *Association) jam() {
 	if sends == j.sends && tsn == j.tsn {
 		return
 	}
-	passed, _ := a.sender.Passed(path)
-	a.jammed = jammed{tsn, sends, path, passed}
+	a.jammed = jammed{tsn, sends, path, a.sender.Passed(path)}
 	if tsn != j.tsn || sends < j.sends {
 		for i := range a.paths {
 			a.paths[i].vain = 0
 		}
 		return
 	}
-	passed, loss := a.sender.Passed(j.path)
-	if passed == j.passed {
+	if a.sender.Passed(j.path) == j.passed {
 		return
 	}
 	p := &a.paths[j.path]
-	loss = 1 - math.Pow(1-loss, float64(pieces)) // of any of them
-	if p.vain++; p.vain >= leastVain && math.Pow(loss, float64(p.vain)) < byChance {
+	if p.vain++; p.vain >= leastVain && a.sender.AllLost(j.path, p.vain, pieces) < byChance {
 		a.breakOff(refusal{chunk.CauseUser, []byte(ErrTooLong.Error())}, ErrTooLong)
 	}
 }
