@@ -5,6 +5,9 @@
 #	docs/results/nas.sh DIRECTORY KERNELS CLASSES RANKS ROUNDS
 #	docs/results/nas.sh ~/npb/bin 'is cg mg ft' 'S W' '1 2 4' 5
 #
+# With twins in the place of RANKS, two programs of one rank at once beside one alone, which tells what the machine gives to two that send
+# nothing.
+#
 # The directory has NPB's programs as its Makefile names them: cg.W.4. It wants bin/strand and bin/nas (make build). Each line of
 # the output, which comes at the end, is a kernel of a class on so many ranks: the median of Mop/s of ours and theirs, ours : theirs,
 # the speed-up over one rank of both, if RANKS begin with 1, and the ratio of those.
@@ -28,6 +31,29 @@ theirs() {
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$mpirun" --oversubscribe --bind-to none -np "$3" \
     --mca pml ob1 --mca btl "$theirs" --mca btl_tcp_if_include lo "$npb/$1.$2.$3" | mops
 }
+
+# both is the Mop/s of two programs of one rank at once, together.
+both() { # ours or theirs, kernel, class
+  { "$1" "$2" "$3" 1 & "$1" "$2" "$3" 1; wait; } | awk '{ sum += $1 } END { print sum }'
+}
+
+if [ "$ranks" = twins ]; then
+  echo "| kernel | class | Strand, two : one | NPB, two : one |"
+  echo "|---|---|---|---|"
+  for kernel in $kernels; do
+    for class in $classes; do
+      for _ in $(seq "$rounds"); do
+        for who in ours theirs; do
+          echo "$who $(both $who "$kernel" "$class") $($who "$kernel" "$class" 1)"
+        done
+      done | awk '{ print $1, $2 / $3 }' | sort -k1,1 -k2,2n | awk -v kernel="$kernel" -v class="$class" '
+        { v[$1, ++n[$1]] = $2 }
+        function median(who) { return (v[who, int((n[who] + 1) / 2)] + v[who, int(n[who] / 2) + 1]) / 2 }
+        END { printf "| %s | %s | %.2f | %.2f |\n", toupper(kernel), class, median("ours"), median("theirs") }'
+    done
+  done
+  exit
+fi
 
 for kernel in $kernels; do
   for class in $classes; do
