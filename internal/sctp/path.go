@@ -1,6 +1,7 @@
 package sctp
 
 import (
+	"math"
 	"net/netip"
 
 	"github.com/strandmp/strand/internal/recovery"
@@ -377,18 +378,21 @@ func (a *Association) jam() {
 	if sends == j.sends && tsn == j.tsn {
 		return
 	}
-	a.jammed = jammed{tsn, sends, path, a.sender.Passed(path)}
+	passed, _ := a.sender.Passed(path)
+	a.jammed = jammed{tsn, sends, path, passed}
 	if tsn != j.tsn || sends < j.sends {
 		for i := range a.paths {
 			a.paths[i].vain = 0
 		}
 		return
 	}
-	if a.sender.Passed(j.path) == j.passed {
+	passed, loss := a.sender.Passed(j.path)
+	if passed == j.passed {
 		return
 	}
 	p := &a.paths[j.path]
-	if p.vain++; p.vain >= leastVain && a.sender.AllLost(j.path, p.vain, pieces) < byChance {
+	loss = 1 - math.Pow(1-loss, float64(pieces)) // of any of them
+	if p.vain++; p.vain >= leastVain && math.Pow(loss, float64(p.vain)) < byChance {
 		a.breakOff(refusal{chunk.CauseUser, []byte(ErrTooLong.Error())}, ErrTooLong)
 	}
 }

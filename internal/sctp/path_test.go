@@ -290,7 +290,7 @@ func TestWhatIsTooLongAndNotCut(t *testing.T) {
 			var abort *AbortError
 			require.ErrorAs(t, there.down, &abort)
 			require.True(t, abort.Peer)
-			require.Less(t, w.now-before, 5*time.Second, "%d, %s", networks, name)
+			require.Less(t, w.now-before, 3*time.Second, "%d, %s", networks, name)
 		}
 	}
 }

@@ -58,32 +58,12 @@ func (r *recent) note(arrived bool) {
 // Fate notes what has become of a packet without data, such as a heartbeat.
 func (s *Sender) Fate(i int, arrived bool) { s.ways[i].short.note(arrived) }
 
-// Passed is how many packets have got through over a path that were no longer than full ones are now.
-func (s *Sender) Passed(i int) uint64 { return s.ways[i].short.passed }
-
-// AllLost is how likely it is that so many longer packets in a row are lost by chance over a path. Each is lost with any of its pieces, and a piece as shorter packets
-// are, of which few may have been seen.
-func (s *Sender) AllLost(i, row, pieces int) float64 { return s.ways[i].short.allLost(row, pieces) }
-
-// allLost is what is to be expected of (1 − xᵖ)ⁿ, where n is the row, p the pieces, and x how likely it is that a piece arrives: of that we know what we have seen, and nothing
-// before (Laplace: x has a Beta distribution). To take the likeliest x would be to be too sure.
-func (r *recent) allLost(row, pieces int) float64 {
-	row = min(row, mostRow)
-	a, b := float64(r.arrived+1), float64(r.arrived+r.lost+2)
-	sum, term, arrives := 1.0, 1.0, 1.0 // arrives: that row·pieces pieces in a row do, xᵖʲ
-	for j := 1; j <= row; j++ {
-		term *= -float64(row-j+1) / float64(j)
-		for range pieces {
-			arrives *= a / b
-			a, b = a+1, b+1
-		}
-		sum += term * arrives
-	}
-	return max(sum, 0)
+// Passed is how many packets have got through over a path that were no longer than full ones are now, and how likely it is that one is lost: one more of two
+// more than was seen, where little was (Laplace).
+func (s *Sender) Passed(i int) (n uint64, loss float64) {
+	r := &s.ways[i].short
+	return r.passed, float64(r.lost+1) / float64(r.lost+r.arrived+2)
 }
-
-// mostRow is the longest row for which the sum above is exact enough.
-const mostRow = 24
 
 // AddPath adds a path, and returns its number. The first one is the primary path. Config.Packet is how long a
 // full packet is, SCTP's header included.
