@@ -39,7 +39,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_failover", Kind: param.String, Level: param.User,
 			Help: "Transports that stand by: where another one of higher exclusivity serves a peer, they take over while no connection of that one works. A list (udp, ^udp), or none; empty, all that are in use."},
 		param.Spec{Name: "progress_spin", Kind: param.Duration, Default: "200us", Min: "0s", Max: "1h", Level: param.User,
-			Help: "How long a waiting call polls before it gives up the processor. It parks at once, for a while, when others need the processor. Where the launcher says that this host has more ranks than processors, what others that wait have of that time does not count."},
+			Help: "How long a waiting call polls before it gives up the processor. For a while it parks after 100us when others need the processor, and at once if ranks outnumber processors or are bound to one. Where the launcher says that this host has more ranks than processors, what others that wait have of that time does not count."},
 		param.Spec{Name: "progress_move", Kind: param.Bool, Default: "true", Level: param.Tuner,
 			Help: "Whether the thread of a waiting call that shares its processor with another spinning one is moved to another processor, of those that it may use. It changes the thread's affinity for a moment; say no where something else sets that. Where the launcher says that this host has more ranks than processors none is moved."},
 		param.Spec{Name: "progress_tick", Kind: param.Duration, Default: "200us", Min: "10us", Max: "1ms", Level: param.Developer,

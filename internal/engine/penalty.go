@@ -3,7 +3,7 @@ package engine
 import "time"
 
 // penalty decides whether spinning is worth it. If a yield takes long, others need
-// the processor, and waits park at once for a while. In a crowd the others are mostly ranks that talk,
+// the processor, and for a while waits park in place of it. In a crowd the others are mostly ranks that talk,
 // and give the processor back soon. To yield to them costs less than to park and to be woken
 // (docs/decisions/0056-more-ranks-than-processors.md).
 type penalty struct {

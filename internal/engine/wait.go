@@ -185,9 +185,15 @@ const (
 	modulesEvery = 8
 )
 
+// futile reports whether polling is not worth it even for a moment: where yields take long and who is to send has no processor but the
+// waiter's, or mostly none of its own.
+func (e *Engine) futile() bool {
+	return e.opts.Spin <= 0 || e.yields.length != 0 && (e.opts.Crowded || e.yields.bound)
+}
+
 // takesRole takes the role for the beginning of a wait, if it is to be had and polling is worth it.
 func (e *Engine) takesRole(source btl.Poller) bool {
-	if source == nil || e.opts.Spin <= 0 || e.yields.length != 0 || len(e.moves) > 0 {
+	if source == nil || e.futile() || len(e.moves) > 0 {
 		return false
 	}
 	if e.holder == &e.background.waiter {
@@ -365,7 +371,8 @@ func (e *Engine) endRound() {
 // Go's runtime, which does so every 20 µs for milliseconds after a rest: the system then takes the
 // waiter for one that has given up its turn, and lets the other in each time. That delays the peer,
 // who makes an offer in turn. So quickSpin is longer than what such a thread takes. Where others have
-// lately taken the processor quickPolls will do. In a crowd it is mostly another rank that has to run before
+// lately taken the processor quickPolls will do. But where they keep it for long no offer is made: the waiter parks, and first
+// polls for quickSpin, since its peer has a processor much of the time (docs/decisions/0079-a-moment-before-parking.md). In a crowd it is mostly another rank that has to run before
 // anything comes, and all of them wait for what a waiter polls in vain: crowdPolls will do, whatever a poll costs.
 const (
 	quickPolls = 64
@@ -376,13 +383,14 @@ const (
 // quick reports whether a waiter may go on polling without offering the processor, after so many
 // empty polls. The first clockPolls of them were over at from.
 func (e *Engine) quick(empty int, from int64) bool {
-	if e.opts.Spin <= 0 || e.yields.length != 0 {
+	if e.futile() {
 		return false
 	}
 	if e.opts.Crowded {
 		return empty < crowdPolls
 	}
-	return empty < quickPolls || e.yields.shared == 0 && !e.nearby.near && e.clock-from < min(quickSpin, int64(e.opts.Spin)) && engines.Load() <= 1
+	spins := e.yields.length != 0 || e.yields.shared == 0 && !e.nearby.near
+	return empty < quickPolls || spins && engines.Load() <= 1 && e.clock-from < min(quickSpin, int64(e.opts.Spin))
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller
@@ -413,16 +421,10 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			}
 			continue
 		}
-		switch {
-		case did:
+		if did {
 			empty, emptyFrom, spunFrom = 0, 0, 0
 			settled = e.move == nil
 			e.letOthersIn(0)
-			continue
-		case e.yields.until != 0 && e.helpers == 0 && e.yields.mustPark(e.poller.now):
-			if e.rest(w, c); e.holder != w {
-				return
-			}
 			continue
 		}
 		if empty++; empty >= clockPolls && emptyFrom == 0 {
@@ -439,11 +441,12 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			continue
 		}
 		now := e.poller.now()
-		if spunFrom == 0 {
+		parks := e.helpers == 0 && e.yields.mustPark(e.poller.now)
+		if spunFrom == 0 && !parks {
 			spunFrom, empty = now, max(empty, quickPolls)
 			e.settle()
 		}
-		if now-spunFrom >= int64(e.opts.Spin) {
+		if parks || now-spunFrom >= int64(e.opts.Spin) {
 			if e.rest(w, c); e.holder != w {
 				return
 			}

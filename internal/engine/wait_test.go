@@ -428,6 +428,47 @@ func TestHelpersKeepAWaiterFromParking(t *testing.T) {
 	require.ErrorIs(t, <-done, context.Canceled)
 }
 
+// Where yields take long a waiter polls for a moment and parks, without an offer. Where who is to send mostly has no processor it parks at once.
+func TestAMomentBeforeParking(t *testing.T) {
+	parks := func(t *testing.T, penalized penalty, crowded bool) (polls int, took int64) {
+		e, p := newEngineOn(t, Options{Spin: time.Hour, Stay: true, Crowded: crowded},
+			func(p poller) *stepper { return &stepper{poller: p, step: quickSpin / 16} })
+		e.background.tick.Store(forever) // nobody else looks at the clock
+		e.Lock()
+		e.yields = penalized
+		e.Unlock()
+		ctx, cancel := context.WithCancel(watchdog(t))
+		f, source := &flag{}, &counter{}
+		var all sync.WaitGroup
+		began := p.clock.Load()
+		all.Go(func() { assert.ErrorIs(t, e.waitFor(ctx, f, source), context.Canceled) })
+		e.until(t, "the waiter parks", func() bool { return f.parked > 0 })
+		e.Lock()
+		polls, took = source.polls, p.clock.Load()-began
+		require.Zero(t, e.yields.good, "the processor was offered")
+		e.Unlock()
+		cancel()
+		all.Wait()
+		return polls, took
+	}
+	slow := penalty{length: time.Hour, until: math.MaxInt64}
+	t.Run("others compute", func(t *testing.T) {
+		polls, took := parks(t, slow, false)
+		require.Greater(t, polls, memoryPolls)
+		require.Greater(t, took, quickSpin)
+		require.Less(t, took, 4*quickSpin)
+	})
+	t.Run("in a crowd", func(t *testing.T) {
+		polls, _ := parks(t, slow, true)
+		require.LessOrEqual(t, polls, crowdPolls)
+	})
+	t.Run("on the only processor", func(t *testing.T) {
+		slow.bound = true
+		polls, _ := parks(t, slow, false)
+		require.LessOrEqual(t, polls, crowdPolls)
+	})
+}
+
 func TestPenalty(t *testing.T) {
 	p := penalty{good: quickBetween}
 	clock := int64(1)
