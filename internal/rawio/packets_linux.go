@@ -145,7 +145,7 @@ func (p *Packets) join() []unix.Iovec {
 		piece := &p.iov[i]
 		if n > 0 {
 			last := &p.joined[n-1]
-			if unsafe.Add(unsafe.Pointer(last.Base), int(last.Len)) == unsafe.Pointer(piece.Base) {
+			if endOf(last) == uintptr(unsafe.Pointer(piece.Base)) {
 				last.SetLen(int(last.Len) + int(piece.Len))
 				continue
 			}
@@ -154,6 +154,12 @@ func (p *Packets) join() []unix.Iovec {
 		n++
 	}
 	return p.joined[:n]
+}
+
+// endOf is the address behind a piece. It is no pointer, since nothing may be there: Go's runtime ends a process in which it finds a pointer to memory
+// that is not in use.
+func endOf(piece *unix.Iovec) uintptr {
+	return uintptr(unsafe.Pointer(piece.Base)) + uintptr(piece.Len)
 }
 
 // next returns the end of the packet that begins with a piece.

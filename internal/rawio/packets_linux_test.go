@@ -88,3 +88,19 @@ func TestPacketsInOnePiece(t *testing.T) {
 	}
 	assert.Len(t, p.join(), 2)
 }
+
+// A piece may end where its memory ends. What lies behind is nobody's, and no pointer may say that it is there: with the race
+// detector the runtime notices.
+func TestPacketsThatEndWithTheirMemory(t *testing.T) {
+	p := &Packets{}
+	p.Reset(nil, 4<<10)
+	a, b := make([]byte, 4<<10), make([]byte, 8<<10)
+	p.Add(a)
+	p.Add(b[4<<10:])
+	p.Add(make([]byte, 1))
+	p.Add(b[:1<<10])
+	p.Add(b[1<<10 : 2<<10])
+	joined := p.join()
+	require.Equal(t, uint64(2<<10), uint64(joined[len(joined)-1].Len))
+	require.GreaterOrEqual(t, p.pieces-1, len(joined))
+}
