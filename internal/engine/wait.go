@@ -186,9 +186,9 @@ const (
 )
 
 // futile reports whether polling is not worth it even for a moment: where yields take long and who is to send has no processor but the
-// waiter's, or mostly none of its own.
+// waiter's, mostly none of its own, or is another goroutine of this process.
 func (e *Engine) futile() bool {
-	return e.opts.Spin <= 0 || e.yields.length != 0 && (e.opts.Crowded || e.yields.bound)
+	return e.opts.Spin <= 0 || e.yields.length != 0 && (e.opts.Crowded || e.yields.bound || e.helpers > 0 || engines.Load() > 1)
 }
 
 // takesRole takes the role for the beginning of a wait, if it is to be had and polling is worth it.
@@ -389,8 +389,8 @@ func (e *Engine) quick(empty int, from int64) bool {
 	if e.opts.Crowded {
 		return empty < crowdPolls
 	}
-	spins := e.yields.length != 0 || e.yields.shared == 0 && !e.nearby.near
-	return empty < quickPolls || spins && engines.Load() <= 1 && e.clock-from < min(quickSpin, int64(e.opts.Spin))
+	spins := e.yields.length != 0 || e.yields.shared == 0 && !e.nearby.near && engines.Load() <= 1
+	return empty < quickPolls || spins && e.clock-from < min(quickSpin, int64(e.opts.Spin))
 }
 
 // work polls until the condition is done or the wait was cancelled. The caller

@@ -462,6 +462,11 @@ func TestAMomentBeforeParking(t *testing.T) {
 		polls, _ := parks(t, slow, true)
 		require.LessOrEqual(t, polls, crowdPolls)
 	})
+	t.Run("for a rank of this process", func(t *testing.T) {
+		newEngine(t, Options{})
+		polls, _ := parks(t, slow, false)
+		require.LessOrEqual(t, polls, crowdPolls)
+	})
 	t.Run("on the only processor", func(t *testing.T) {
 		slow.bound = true
 		polls, _ := parks(t, slow, false)
