@@ -1,9 +1,9 @@
 package conformance
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/strandmp/strand/btl"
@@ -276,11 +276,21 @@ func (p *port) fell(err error) {
 		p.w.t.violateLocked(ruleStaysUp, "%v: went down for want of an answer after %v, before any limit of its own was over (%s is %v): %v",
 			p, waited.Round(time.Microsecond), limit.name, limit.time, err)
 	case unanswered:
-		p.w.t.violateLocked(ruleInTime, "%v: gave up after %v, though its peer is there: %v\n\tWhere the machine is slow, and that time a parameter, "+
-			"make it longer in Subject.Settings (%s)", p, waited.Round(time.Microsecond), err, cmp.Or(limit.name, "no parameter of a name that ends with timeout was found"))
+		p.w.t.violateLocked(ruleInTime, "%v: gave up after %v, though its peer is there: %v%s", p, waited.Round(time.Microsecond), err, limit.remedy())
+	case p.wasGivenUp():
+		p.w.t.violateLocked(ruleInTime, "%v: went down, since its peer, whose time to connect was over, gave up the connection: %v%s", p, err, limit.remedy())
 	default:
 		p.w.t.violateLocked(ruleStaysUp, "%v: went down: %v", p, err)
 	}
+}
+
+// wasGivenUp reports whether the peer has waited for this connection for longer than its limit: it was made here, and the last word
+// came too late there. Mu is held.
+func (p *port) wasGivenUp() bool {
+	limit := p.w.limit.time
+	return limit > 0 && slices.ContainsFunc(p.w.ports, func(q *port) bool {
+		return q != p && q.r.id == p.peer && q.peer == p.r.id && !q.up && !q.began.IsZero() && time.Since(q.began) >= limit
+	})
 }
 
 // timedOut reports whether the cause is that something has not come in time.

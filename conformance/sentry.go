@@ -22,6 +22,10 @@ type sentry struct {
 // to a goroutine that lacks the processor: that is a fault, but not one to be found on slow machines alone.
 const glances = 50 * time.Millisecond
 
+// rests is for how many times as long as a look took there is none. A look stops the whole process, and takes longest where there are
+// hundreds of goroutines and one slow processor. There calls last long too: looks at each glance would slow them further, until time limits are over.
+const rests = 9
+
 // ours are calls of the subject's hooks, which are tests' own and may wait.
 var ours = []string{severing, injecting, findingSockets}
 
@@ -44,7 +48,9 @@ func (s *sentry) watch() {
 		case <-s.over:
 			return
 		case <-tick.C:
+			began := time.Now()
 			s.look()
+			tick.Reset(max(glances, rests*time.Since(began)))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,6 +136,12 @@ func isLimit(s param.Spec) bool {
 type limit struct {
 	name string
 	time time.Duration
+}
+
+// remedy is what helps where the machine is slow.
+func (l limit) remedy() string {
+	return fmt.Sprintf("\n\tWhere the machine is slow, and that time a parameter, make it longer in Subject.Settings (%s)",
+		cmp.Or(l.name, "no parameter of a name that ends with timeout was found"))
 }
 
 // shortest finds the limit among the parameters whose names end with timeout. Its time is 0 if there

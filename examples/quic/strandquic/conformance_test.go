@@ -17,10 +17,15 @@ import (
 func subject() conformance.Subject {
 	return conformance.Subject{
 		Component: Component{},
-		Settings:  []param.Setting{{Name: prefix + "if_include", Text: "lo"}},
-		Wire:      wire,
-		Sever:     sever,
-		Inject:    inject,
+		Settings: []param.Setting{
+			{Name: prefix + "if_include", Text: "lo"},
+			// A case makes 56 connections at once, each with its keys, and may have a part of one processor for them.
+			{Name: prefix + "connect_timeout", Text: "1m"},
+			{Name: prefix + "handshake_timeout", Text: "1m"},
+		},
+		Wire:   wire,
+		Sever:  sever,
+		Inject: inject,
 	}
 }
 
