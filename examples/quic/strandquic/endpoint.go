@@ -13,6 +13,9 @@ type endpoint struct{ handoff.Endpoint }
 // Start implements [wireup.Endpoint]: each side opens a stream for each of its lanes.
 func (e *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) error {
 	link, lanes := l.(*link), int(peer.Own[0])
+	if link.heard != nil {
+		link.heard()
+	}
 	e.Begin(l, first, peer, 1+lanes)
 	conn := link.conn
 	for i := range lanes {

@@ -35,6 +35,7 @@ type link struct {
 	pair    wireup.Pair // of an attempt of ours
 	conn    *quic.Conn
 	binding []byte
+	heard   context.CancelFunc // of an attempt of ours: the peer's process has answered
 }
 
 var _ wireup.Bound = (*link)(nil)
@@ -51,15 +52,18 @@ func (m *module) Dial(p *wireup.Pending, to wireup.Way) (wireup.Link, error) {
 	l.ReportTo(p)
 	l.pair = to.(wireup.Pair)
 	so, target := m.sockets[l.pair.Local.Addr()], net.UDPAddrFromAddrPort(l.pair.Target())
+	// QUIC says that it is connected before the peer's process has looked at us, and that may go meanwhile.
+	knocking, refuse := context.WithCancelCause(l.Context())
+	var unheard context.Context
+	unheard, l.heard = context.WithCancel(l.Context())
+	m.group.Go(func() {
+		if err := absent(unheard, target); err != nil {
+			refuse(err)
+			m.group.Do(unheard, func() { l.Ended(err) })
+		}
+	})
 	handoff.Fetch(l.Context(), m.group, func() (*quic.Conn, error) {
-		ctx, refuse := context.WithCancelCause(l.Context())
-		defer refuse(nil)
-		m.group.Go(func() {
-			if err := absent(ctx, target); err != nil {
-				refuse(err)
-			}
-		})
-		return m.knock(ctx, so, target)
+		return m.knock(knocking, so, target)
 	}, func(conn *quic.Conn, err error) {
 		var stream *quic.Stream
 		if err == nil {
