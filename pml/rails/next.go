@@ -1,12 +1,6 @@
 package rails
 
-import (
-	"errors"
-	"slices"
-	"syscall"
-
-	"github.com/strandmp/strand/btl"
-)
+import "github.com/strandmp/strand/btl"
 
 // A path that looks well may lead nowhere: a network that is not joined, a firewall, a way
 // back that does not exist. While no rail is connected, the rails are tried one after the
@@ -223,8 +217,7 @@ func (p *Peer) longestDue(e Env, s *Step) (longest *Rail) {
 
 // opens reports whether this side, as far as is known, can open the rail, and whether it is of
 // use to try. Before the first contact a rail that failed is tried again only if another one
-// has failed since: that all fail says something of the peer only if they fail at one time. Or if
-// others are awaited: a network where nobody answers may take half a minute to say so.
+// has failed since: that all fail says something of the peer only if they fail at one time.
 func (p *Peer) opens(r *Rail) bool {
 	switch {
 	case r.Foreign:
@@ -233,7 +226,7 @@ func (p *Peer) opens(r *Rail) bool {
 		return true
 	case r.State != Down:
 		return false
-	case p.Met, p.triesBesides(r):
+	case p.Met:
 		return true
 	}
 	for _, other := range p.Rails {
@@ -242,13 +235,6 @@ func (p *Peer) opens(r *Rail) bool {
 		}
 	}
 	return false
-}
-
-// triesBesides reports whether a rail that failed is to be tried again though others, all that there are, are still being tried. One
-// where nobody has answered in time is not: two of that kind would keep each other going for ever.
-func (p *Peer) triesBesides(r *Rail) bool {
-	return len(p.Standby) == 0 && !errors.Is(r.Cause, syscall.ETIMEDOUT) &&
-		slices.ContainsFunc(p.Rails, func(other *Rail) bool { return other.State == Connecting && !other.Foreign })
 }
 
 // due is when a rail is to be opened again while none is connected. A peer that refuses

@@ -546,37 +546,6 @@ func TestAttemptsUnderWayDoNotHoldUpStandby(t *testing.T) {
 	require.Equal(t, []*Rail{standby}, s.Rails)
 }
 
-// At first contact a rail that an answer has failed is tried again beside others from which there is none.
-func TestFirstContactBesideSilentNetworks(t *testing.T) {
-	p := known(1, 1, 1)
-	a, b, c := p.Rails[0], p.Rails[1], p.Rails[2]
-	p.next(t, at(0), a)
-	p.next(t, at(NextRail), b)
-	p.Down(b, syscall.ECONNREFUSED, at(NextRail+time.Millisecond))
-	p.next(t, at(2*NextRail), c)
-	p.next(t, at(3*NextRail), b)
-	p.Down(b, syscall.ECONNREFUSED, at(3*NextRail+time.Millisecond))
-	const limit = 30 * time.Second
-	p.Down(a, syscall.ETIMEDOUT, at(limit))
-	p.next(t, at(limit), b)
-	p.Down(b, syscall.ECONNREFUSED, at(limit))
-	p.Down(c, syscall.ETIMEDOUT, at(limit+2*NextRail))
-	require.Equal(t, Step{Do: Fail, Reason: Unreachable}, p.Next(at(limit+2*NextRail)))
-}
-
-// Those from which there was none in time are not tried again beside others: they would keep each other going.
-func TestFirstContactOverSilentNetworks(t *testing.T) {
-	p := known(1, 1)
-	a, b := p.Rails[0], p.Rails[1]
-	p.next(t, at(0), a)
-	p.next(t, at(NextRail), b)
-	const limit = 30 * time.Second
-	p.Down(a, syscall.ETIMEDOUT, at(limit))
-	require.Equal(t, Wait, p.Next(at(limit)).Do)
-	p.Down(b, syscall.ETIMEDOUT, at(limit+NextRail))
-	require.Equal(t, Step{Do: Fail, Reason: Unreachable}, p.Next(at(limit+NextRail)))
-}
-
 // Rails that fail at once, again and again, do not keep another one waiting.
 func TestBrokenRailsAreTriedInTurn(t *testing.T) {
 	p := known(1, 1, 1)
