@@ -217,7 +217,8 @@ func (p *Peer) longestDue(e Env, s *Step) (longest *Rail) {
 
 // opens reports whether this side, as far as is known, can open the rail, and whether it is of
 // use to try. Before the first contact a rail that failed is tried again only if another one
-// has failed since: that all fail says something of the peer only if they fail at one time.
+// has failed since: that all fail says something of the peer only if they fail at one time. Or if
+// another one keeps it waiting.
 func (p *Peer) opens(r *Rail) bool {
 	switch {
 	case r.Foreign:
@@ -226,9 +227,12 @@ func (p *Peer) opens(r *Rail) bool {
 		return true
 	case r.State != Down:
 		return false
-	case p.Met:
-		return true
 	}
+	return p.Met || p.outlived(r) || p.besides(r) != 0
+}
+
+// outlived reports whether a rail has failed after the last failure of another one.
+func (p *Peer) outlived(r *Rail) bool {
 	for _, other := range p.Rails {
 		if other.State == Down && !other.Foreign && other.failing.since > r.failing.last {
 			return true
@@ -237,10 +241,32 @@ func (p *Peer) opens(r *Rail) bool {
 	return false
 }
 
+// besides is when a rail that failed may be tried again though others, all that there are, are still being tried; 0: not before
+// they have failed. A network where nobody answers may take half a minute to say so. So it is when an attempt of another one has
+// taken more than twice as long as any before, of either, that failed. Rails that all take as long can not keep each other
+// going for ever: from one to the next the time doubles.
+func (p *Peer) besides(r *Rail) (at int64) {
+	if len(p.Standby) > 0 {
+		return 0
+	}
+	for _, other := range p.Rails {
+		if other.State != Connecting || other.Foreign {
+			continue
+		}
+		if then := other.since + 2*max(other.longest, r.longest) + 1; at == 0 || then < at {
+			at = then
+		}
+	}
+	return at
+}
+
 // due is when a rail is to be opened again while none is connected. A peer that refuses
 // everywhere may do so for Absence. When that is over, all its rails are tried.
 func (p *Peer) due(r *Rail, e Env) int64 {
 	at := r.since + int64(r.rest())
+	if !p.Met && !p.outlived(r) {
+		return max(at, p.besides(r))
+	}
 	if away := p.refusing(e); away.runs {
 		if end := away.since + int64(Absence); end > r.since {
 			at = min(at, end)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/strandmp/strand/btl"
 )
@@ -544,6 +545,74 @@ func TestAttemptsUnderWayDoNotHoldUpStandby(t *testing.T) {
 	s := p.Next(at(3 * time.Second))
 	require.Equal(t, Activate, s.Do)
 	require.Equal(t, []*Rail{standby}, s.Rails)
+}
+
+// At first contact a rail that has failed at once is tried again beside others where nobody answers.
+func TestFirstContactBesideSilentNetworks(t *testing.T) {
+	p := known(1, 1, 1)
+	a, b, c := p.Rails[0], p.Rails[1], p.Rails[2]
+	p.next(t, at(0), a)
+	p.next(t, at(NextRail), b)
+	p.Down(b, syscall.ECONNREFUSED, at(NextRail+time.Millisecond))
+	p.next(t, at(2*NextRail), c)
+	p.next(t, at(3*NextRail), b)
+	p.Down(b, syscall.ECONNREFUSED, at(3*NextRail+time.Millisecond))
+	const limit = 30 * time.Second
+	p.Down(a, syscall.ETIMEDOUT, at(limit))
+	p.next(t, at(limit), b)
+	p.Down(b, syscall.ECONNREFUSED, at(limit))
+	p.Down(c, syscall.ETIMEDOUT, at(limit+2*NextRail))
+	require.Equal(t, Step{Do: Fail, Reason: Unreachable}, p.Next(at(limit+2*NextRail)))
+}
+
+// Nor does it matter that those had failed before nobody answered.
+func TestFirstContactBesideNetworksThatHaveGoneSilent(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.next(t, at(0), a)
+	p.next(t, at(NextRail), b)
+	p.Down(a, syscall.EHOSTUNREACH, at(time.Second))
+	p.Down(b, syscall.ECONNREFUSED, at(time.Second+1))
+	p.next(t, at(2*time.Second), a)
+	waits := p.Next(at(2*time.Second + NextRail))
+	require.Equal(t, Step{At: at(4*time.Second).Now + 1}, waits)
+	p.next(t, Env{Now: waits.At}, b)
+}
+
+// A peer is given up when all its rails have failed, each of which takes its time to do so and begins at another one: they do
+// not keep each other going, though one of them is tried again while another takes far longer.
+func TestFirstContactOverRailsThatFailSlowly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := known(make([]int, rapid.IntRange(1, 4).Draw(t, "rails"))...)
+		takes, ends := make(map[*Rail]int64), make(map[*Rail]int64)
+		var longest int64
+		for _, r := range p.Rails {
+			takes[r] = int64(rapid.IntRange(0, 30_000).Draw(t, "takes")) * int64(time.Millisecond)
+			longest = max(longest, takes[r])
+		}
+		now := at(0)
+		limit := now.Now + 3*longest + int64(2*time.Second)
+		for s := p.Next(now); s.Do != Fail; s = p.Next(now) {
+			if s.Do == Connect {
+				ends[s.Rail] = now.Now + takes[s.Rail]*int64(rapid.IntRange(90, 100).Draw(t, "percent"))/100
+				continue
+			}
+			require.Equal(t, Wait, s.Do)
+			for _, end := range ends {
+				s.by(end)
+			}
+			require.NotZero(t, s.At, "nothing is awaited")
+			now.Now = max(now.Now, s.At)
+			require.Less(t, now.Now, limit, "the peer is not given up")
+			for r, end := range ends {
+				if end <= now.Now {
+					p.Down(r, syscall.EHOSTUNREACH, now)
+					delete(ends, r)
+				}
+			}
+		}
+		require.Equal(t, Unreachable, p.Next(now).Reason)
+	})
 }
 
 // Rails that fail at once, again and again, do not keep another one waiting.

@@ -33,6 +33,7 @@ type Rail struct {
 	futile  int           // connections, or attempts, in a row by which nothing got through
 	moved   uint32        // what had got through when it was connected
 	pause   time.Duration // before the next attempt, while others carry on; a trial that is passed ends it
+	longest int64         // how long an attempt took that failed, at most
 	failing row           // attempts in a row that failed,
 	refused row           // and those of them that were refused because nobody listens
 	trial   trial
@@ -74,6 +75,7 @@ func (w *row) add(since, last int64) {
 // timeout says that nobody answered all that time. Any other failure says something of its end
 // only.
 func (r *Rail) note(err error, began, now int64) {
+	r.longest = max(r.longest, now-began)
 	if !errors.Is(err, syscall.ETIMEDOUT) {
 		began = now
 	}
