@@ -53,6 +53,9 @@ func (p *Peer) Up(r *Rail, e Env) {
 		r.pace.begin(e.Now)
 		return
 	}
+	if !p.Met {
+		p.conduct = conduct{} // that nobody answered before says nothing of who does now
+	}
 	p.Met, p.exhausted = true, false
 	p.widenAt, p.appealAt, p.answerBy = 0, 0, 0
 	r.met, r.since, r.moved = true, e.Now, e.Moved

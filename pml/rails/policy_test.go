@@ -157,6 +157,25 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
+// That nobody answered before the first connection is no silence of who has answered now, nor a standstill.
+func TestFirstContactThatTookLong(t *testing.T) {
+	p := known(1)
+	for range 2 * BeatsInTimeout {
+		p.Beat(false, true, at(0))
+	}
+	p.Up(p.Rails[0], at(0))
+	assert.Equal(t, NoReason, p.Evidence(at(0)).Verdict())
+	for range manyBreaks {
+		p.Down(p.Rails[0], syscall.ECONNRESET, at(0))
+		p.Up(p.Rails[0], at(0))
+	}
+	assert.Equal(t, NoReason, p.Evidence(at(0)).Verdict())
+	for range Missable {
+		p.Beat(false, true, at(0))
+	}
+	assert.Equal(t, Silence, p.Evidence(at(0)).Verdict())
+}
+
 // Connections that break while nothing depends on the peer do not count against what does later.
 func TestIdleConnectionsMayBreak(t *testing.T) {
 	p := known(1)
