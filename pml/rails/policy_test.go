@@ -176,6 +176,30 @@ func TestFirstContactThatTookLong(t *testing.T) {
 	assert.Equal(t, Silence, p.Evidence(at(0)).Verdict())
 }
 
+// An address that is somebody else's says nothing of the peer, which may be reached by what stands by. If the peer itself
+// refuses, that is tried no more.
+func TestStandbyWhereAnAddressIsSomebodyElses(t *testing.T) {
+	elses, refusal := errors.New("no rank of this job"), btl.ErrUnwelcome
+	for _, spare := range []btl.Spare{btl.NotSpare, btl.Detour, btl.Parallel} {
+		p := known(21)
+		standby := &Rail{Tier: 20, Spare: spare}
+		p.Standby = []*Rail{standby}
+		p.next(t, at(0), p.Rails[0])
+		p.Down(p.Rails[0], &btl.ConnError{Err: elses, Final: true}, at(0))
+		require.Equal(t, Step{Do: Activate, Rails: []*Rail{standby}}, p.Next(at(0)))
+		p.Attach(append(p.Rails, standby))
+		p.next(t, at(0), standby)
+		p.Down(standby, &btl.ConnError{Err: elses, Final: true}, at(0))
+		require.Equal(t, Step{Do: Fail, Reason: Refusal}, p.Next(at(0)))
+
+		p = known(21)
+		p.Standby = []*Rail{standby}
+		p.next(t, at(0), p.Rails[0])
+		p.Down(p.Rails[0], &btl.ConnError{Err: refusal, Final: true}, at(0))
+		require.Equal(t, Step{Do: Fail, Reason: Refusal}, p.Next(at(0)))
+	}
+}
+
 // Connections that break while nothing depends on the peer do not count against what does later.
 func TestIdleConnectionsMayBreak(t *testing.T) {
 	p := known(1)

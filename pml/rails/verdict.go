@@ -92,7 +92,7 @@ func (p *Peer) Evidence(e Env) Evidence {
 }
 
 // refuses reports whether there is a way to the peer that this side can open, and all such ways
-// have come to a final end. A process that has nothing to say but goodbye needs one such end
+// have come to a final end. What stands by is such a way too, unless the end tells of the peer. A process that has nothing to say but goodbye needs one such end
 // only, if that tells of the peer: the peer has proved who it is and refuses this process, or an
 // unbreakable way that has led to the peer has ended. An address that was never right, or has
 // become somebody else's, says nothing of the peer.
@@ -108,6 +108,7 @@ func (p *Peer) refuses(e Env) bool {
 			open = true
 		}
 	}
+	open = open || len(p.Standby) > 0 && !told
 	return ended && (!open || e.Parting && told)
 }
 
