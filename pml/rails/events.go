@@ -103,7 +103,11 @@ func (p *Peer) Down(r *Rail, err error, e Env) {
 		r.failing, r.refused = row{}, row{}
 		r.Loses(LeastProbe) // the other side may have lost something
 	} else {
-		r.note(err, r.since, e.Now)
+		began := r.since
+		if was != Connecting {
+			began = e.Now // it was not even begun
+		}
+		r.note(err, began, e.Now)
 	}
 	if was == Trial {
 		r.trial.failed++

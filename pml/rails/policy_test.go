@@ -622,6 +622,15 @@ func TestFirstContactBesideNetworksThatHaveGoneSilent(t *testing.T) {
 	p.next(t, Env{Now: waits.At}, b)
 }
 
+// Nor that its transport could make no connection of it to begin with: that took no time.
+func TestFirstContactOverARailThatWasNotBegun(t *testing.T) {
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Down(b, syscall.EMFILE, at(0))
+	p.next(t, at(0), a)
+	p.next(t, at(NextRail), b)
+}
+
 // A peer is given up when all its rails have failed, each of which takes its time to do so and begins at another one: they do
 // not keep each other going, though one of them is tried again while another takes far longer.
 func TestFirstContactOverRailsThatFailSlowly(t *testing.T) {
