@@ -59,6 +59,11 @@ func (p *Peer) Connected() bool {
 	return false
 }
 
+// ending reports whether any rail takes nothing more, and its transport has not said yet that it is over.
+func (p *Peer) ending() bool {
+	return slices.ContainsFunc(p.Rails, func(r *Rail) bool { return r.State == Breaking })
+}
+
 // Attach makes the peer known by its rails. They may be more than before.
 func (p *Peer) Attach(rails []*Rail) {
 	p.Stage, p.Rails = Known, rails

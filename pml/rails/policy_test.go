@@ -667,6 +667,21 @@ func TestFirstContactOverRailsThatFailSlowly(t *testing.T) {
 	})
 }
 
+// The launcher says that the peer has failed, and its connection takes no more: the transport is about to read what came before.
+func TestWhatADoomedPeerHasSentIsReadBeforeItsConnectionEnds(t *testing.T) {
+	p := known(1)
+	r, doomed := p.Rails[0], Step{Do: Fail, Reason: LaunchersWord}
+	p.Up(r, at(0))
+	p.Broken(r, at(0))
+	p.Doom(at(0))
+	now := at(LastWords - 1)
+	s := p.Next(now)
+	require.NotEqual(t, Fail, s.Do)
+	require.Equal(t, doomed, p.Next(at(LastWords)), "it does not wait for longer than for a connection that stays")
+	p.Down(r, io.EOF, now)
+	require.Equal(t, doomed, p.Next(now))
+}
+
 // Rails that fail at once, again and again, do not keep another one waiting.
 func TestBrokenRailsAreTriedInTurn(t *testing.T) {
 	p := known(1, 1, 1)

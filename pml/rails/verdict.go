@@ -32,6 +32,7 @@ const (
 type Evidence struct {
 	Met       bool          // there was a connection
 	Connected bool          // there is one
+	Ending    bool          // one takes nothing more, and is about to be read to its end
 	Doomed    bool          // the launcher says that it has failed, or has left
 	HeardOut  bool          // and what it had sent has had its time to be read
 	Damaged   bool          // what it has said makes no sense
@@ -60,7 +61,7 @@ const (
 // Verdict says for which reason the peer has failed, if it has.
 func (e Evidence) Verdict() Reason {
 	switch {
-	case e.Doomed && (!e.Connected || e.HeardOut):
+	case e.Doomed && (!e.Connected && !e.Ending || e.HeardOut):
 		return LaunchersWord
 	case e.Damaged:
 		return Damage
@@ -82,7 +83,7 @@ func (e Evidence) Verdict() Reason {
 func (p *Peer) Evidence(e Env) Evidence {
 	away := p.refusing(e)
 	return Evidence{
-		Met: p.Met, Connected: p.Connected(),
+		Met: p.Met, Connected: p.Connected(), Ending: p.ending(),
 		Doomed: p.doomedAt != 0, HeardOut: p.doomedAt != 0 && e.Now >= p.doomedAt+int64(LastWords),
 		Damaged: p.damaged, Refused: p.refuses(e), Exhausted: p.exhausted,
 		Absent: time.Duration(away.last - away.since),

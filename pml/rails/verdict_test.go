@@ -15,6 +15,7 @@ func TestVerdict(t *testing.T) {
 		"nothing is wrong": {Evidence{Met: true, Connected: true}, NoReason},
 		"the launcher says so, and its last words may come yet":  {Evidence{Met: true, Connected: true, Doomed: true}, NoReason},
 		"the launcher says so, and they have had their time":     {Evidence{Met: true, Connected: true, Doomed: true, HeardOut: true}, LaunchersWord},
+		"the launcher says so, and its connection is ending":     {Evidence{Met: true, Ending: true, Doomed: true}, NoReason},
 		"the launcher says so":                                   {Evidence{Doomed: true}, LaunchersWord},
 		"it makes no sense":                                      {Evidence{Met: true, Connected: true, Damaged: true}, Damage},
 		"it refuses, with proof":                                 {Evidence{Met: true, Refused: true}, Refusal},
