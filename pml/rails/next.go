@@ -38,6 +38,7 @@ func (p *Peer) Next(e Env) Step {
 	if p.Stage == Closed || p.Stage == Failed {
 		return Step{}
 	}
+	p.readAfterStop(e)
 	if why := p.Evidence(e).Verdict(); why != NoReason {
 		return Step{Do: Fail, Reason: why}
 	}
@@ -59,6 +60,14 @@ func (p *Peer) Next(e Env) Step {
 		s.by(p.doomedAt + int64(LastWords))
 	}
 	return s
+}
+
+// readAfterStop gives what a doomed peer has sent its time once more where this process was stopped meanwhile, and may have read
+// little of it.
+func (p *Peer) readAfterStop(e Env) {
+	if p.doomedAt != 0 && !p.reread && e.Now-p.doomedAt >= int64(2*LastWords) {
+		p.doomedAt, p.reread = e.Now, true
+	}
 }
 
 // by has the caller ask again no later than at a time.

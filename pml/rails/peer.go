@@ -23,7 +23,8 @@ type Peer struct {
 	appealAt int64
 	answerBy int64
 	doomedAt int64
-	overtime bool // this process was stopped as the answer was due
+	overtime bool // this process was stopped as the answer was due,
+	reread   bool // or before it had read what a doomed peer had sent
 
 	noWay     bool // we know none to it, but it may know one to us
 	exhausted bool // never met, and all ways have failed

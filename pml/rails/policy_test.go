@@ -682,6 +682,25 @@ func TestWhatADoomedPeerHasSentIsReadBeforeItsConnectionEnds(t *testing.T) {
 	require.Equal(t, doomed, p.Next(now))
 }
 
+// A process that is stopped after the launcher's word has not read what the peer had sent. It has the time for that when it goes on,
+// once.
+func TestProcessIsStoppedBeforeItHasReadWhatADoomedPeerSent(t *testing.T) {
+	const back = 10 * time.Second
+	for _, stops := range []bool{false, true} {
+		p := known(1)
+		p.Up(p.Rails[0], at(0))
+		p.Doom(at(0))
+		require.Equal(t, Step{At: at(LastWords).Now}, p.Next(at(0)))
+		now := LastWords
+		if stops {
+			require.Equal(t, Step{At: at(back + LastWords).Now}, p.Next(at(back)))
+			require.Equal(t, Step{At: at(back + LastWords).Now}, p.Next(at(back+1)))
+			now = 2 * back
+		}
+		assert.Equal(t, Step{Do: Fail, Reason: LaunchersWord}, p.Next(at(now)))
+	}
+}
+
 // Rails that fail at once, again and again, do not keep another one waiting.
 func TestBrokenRailsAreTriedInTurn(t *testing.T) {
 	p := known(1, 1, 1)
