@@ -38,7 +38,7 @@ func (p *PML) newWaitSet(reqs []Request) *waitSet {
 }
 
 func (p *PML) freeWaitSet(s *waitSet) {
-	if s.blocks != nil && s.over < len(s.reqs) {
+	if s.blocks != nil && s.over < len(s.reqs) && s.blocks.gen == s.reqs[s.over].gen { // else somebody else has ended it
 		s.blocks.unblock()
 	}
 	*s = waitSet{next: p.waitSets}

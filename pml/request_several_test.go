@@ -90,3 +90,25 @@ func TestEndedRequestForgetsWhoWatched(t *testing.T) {
 	s.unwatch(reqs[1])
 	require.Zero(t, watched(reqs))
 }
+
+// A request that another goroutine ends while a wait for all blocks at it may be another operation's by the time that the wait
+// ends with its context: nobody waits for that one less than before.
+func TestWaitForAllLeavesTheNextLifeAlone(t *testing.T) {
+	p, reqs := pendingRequests(1)
+	s := p.newWaitSet(reqs)
+	require.False(t, (*allOver)(s).Done())
+	op := reqs[0].op
+	require.Equal(t, 1, op.blocked)
+	op.complete(nil)
+	_, err := reqs[0].finish()
+	require.NoError(t, err)
+	again := p.newOperation()
+	require.Same(t, op, again)
+	p.freeWaitSet(s)
+	require.Zero(t, again.blocked)
+
+	s = p.newWaitSet([]Request{requestOf(again)})
+	require.False(t, (*allOver)(s).Done())
+	p.freeWaitSet(s)
+	require.Zero(t, again.blocked, "its own end counts")
+}
