@@ -176,6 +176,9 @@ func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 		c.slow = 0
 		return false
 	}
+	if took > float64(timeout) {
+		return c.slow > 0 // this process was stopped: what it has to do itself for more to go through stood still too
+	}
 	f.Others, f.AskAll = true, true // only a rail that is connected and heard can be well
 	need := took * leastPace / 1e9
 	if s.Rate > 0 {

@@ -372,6 +372,43 @@ func (p *Peer) looks(r *Rail, from, to time.Duration, s func() Sample) (f Findin
 	return f, when
 }
 
+// Nor does a rail creep because its process was stopped: what the process has to do itself for a long frame to go on stood still
+// too.
+func TestProcessIsStoppedWhileALongFrameIsOnItsWay(t *testing.T) {
+	const rate = 0.1 // bytes a nanosecond
+	p := known(1, 1)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	now, carried, signs := time.Duration(0), int64(0), uint64(0)
+	look := func(given time.Duration) Finding {
+		signs++
+		for _, r := range p.Rails {
+			r.Sample(Sample{Waits: true, Signs: signs, Heard: signs, Carried: carried, Rate: rate, Oldest: at(given).Now})
+		}
+		require.Equal(t, NoFault, p.Look(a, at(now)).Fault)
+		return p.Look(b, at(now))
+	}
+	for range 4 {
+		given := now
+		for range 4 {
+			now += 100 * time.Millisecond
+			carried += int64(rate * float64(100*time.Millisecond))
+			require.Equal(t, NoFault, look(given).Fault)
+		}
+		now += 2 * time.Second
+		carried += 64 << 10
+		require.Equal(t, NoFault, look(given).Fault)
+		require.Equal(t, Up, b.State)
+	}
+	given := now
+	for f := (Finding{}); f.Fault != Creeping; f = look(given) {
+		now += 100 * time.Millisecond
+		require.Less(t, now-given, 2*time.Second, "it carries nothing")
+		a.pace.carried -= 1 << 30 // the other one does
+	}
+}
+
 // A process that is stopped while a rail is on trial has not looked at the answers.
 func TestProcessIsStoppedDuringATrial(t *testing.T) {
 	p := known(1, 1)
