@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/handshake"
@@ -45,7 +46,9 @@ func (c *Conn) remedy(err error) string {
 			port, c.m.Prefix+portMin, c.m.Prefix+portRange, c.m.Prefix+include)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Sprintf("the address to connect from is gone, or has no free port: %s, or choose networks with %s or %s", widen, c.m.Prefix+include, c.m.Prefix+exclude)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),
+		errors.Is(err, syscall.EHOSTDOWN),   // so BSD tells that no host with that address answers
+		errors.Is(err, syscall.ENOPROTOOPT): // so Linux tells a firewall's answer that the protocol is unreachable
 		return fmt.Sprintf("there is no way from this address to that one, or a firewall rejects connections %s: choose networks with %s or %s, or allow a range of ports with %s and %s",
 			at, c.m.Prefix+include, c.m.Prefix+exclude, c.m.Prefix+portMin, c.m.Prefix+portRange)
 	case openfiles.Exhausted(err):
@@ -55,6 +58,8 @@ func (c *Conn) remedy(err error) string {
 	case errors.Is(err, syscall.EACCES): // so Linux tells a firewall's answer over IPv6 (ICMPv6, administratively prohibited)
 		return fmt.Sprintf("a firewall on the way rejects connections %s, or a policy of this host forbids them: allow a range of ports with %s and %s",
 			at, c.m.Prefix+portMin, c.m.Prefix+portRange)
+	case isOf("connect", err, syscall.EINVAL): // so Linux tells of routes that discard without a word
+		return fmt.Sprintf("this host has a route to there that leads nowhere (type blackhole): remove it, or choose networks with %s or %s", c.m.Prefix+include, c.m.Prefix+exclude)
 	case errors.Is(err, handshake.ErrProof):
 		return fmt.Sprintf("another process of this job listens %s, or somebody is in between: see how the addresses of rank %d are forwarded", at, peer)
 	case errors.Is(err, ErrForeign):
@@ -63,4 +68,10 @@ func (c *Conn) remedy(err error) string {
 		return fmt.Sprintf("rank %d has probably ended: see its output", peer)
 	}
 	return ""
+}
+
+// isOf reports whether a system call has failed for this reason, which from others would mean something else.
+func isOf(call string, err, reason error) bool {
+	failed, is := errors.AsType[*os.SyscallError](err)
+	return is && failed.Syscall == call && errors.Is(failed.Err, reason)
 }

@@ -199,6 +199,9 @@ func TestReasonsInWords(t *testing.T) {
 		context.DeadlineExceeded:                          "no answer in 2s",
 		&net.OpError{Err: syscall.ECONNREFUSED}:           "refused",
 		&net.OpError{Err: syscall.EHOSTUNREACH}:           "no host with that address answers",
+		&net.OpError{Err: syscall.EHOSTDOWN}:              "no host with that address answers",
+		&net.OpError{Err: syscall.ENETUNREACH}:            "a firewall on the way rejects", // ICMP, network unreachable or prohibited
+		&net.OpError{Err: syscall.ENOPROTOOPT}:            "a firewall rejects",
 		&net.OpError{Err: syscall.ENETUNREACH}:            "no route",
 		&net.OpError{Err: &net.DNSError{IsTimeout: true}}: "no answer in 2s",
 		errors.New("odd"):                                 "odd",
