@@ -237,7 +237,7 @@ func byPrefix(s Side) map[string]Address {
 // The kernel's routes decide.
 func TestMatchByTheKernelsRoutes(t *testing.T) {
 	remote := host(99, "eth0 10.0.0.2/24 10000", "eth0 fd00:1::2/64 10000", "mgmt 10.255.2.2/24 1000", "docker0 172.17.0.1/16",
-		"far 10.50.0.2/16 100", "far fd00:50::2/64 100", "nowhere 10.66.0.2/16", "hole 10.67.0.2/16", "forbidden 10.68.0.2/16", "public 198.51.100.2/24")
+		"far 10.50.0.2/16 100", "far fd00:50::2/64 100", "nowhere 10.66.0.2/16", "hole 10.67.0.2/16", "forbidden 10.68.0.2/16", "public 198.51.100.2/24", "wide 10.0.0.255/16 100")
 	var r Result
 	inNamespace(t, func() error {
 		if err := aHost(); err != nil {
@@ -262,6 +262,7 @@ func TestMatchByTheKernelsRoutes(t *testing.T) {
 		"10.0.0.1-10.67.0.2":    "the kernel has no route",
 		"10.0.0.1-10.68.0.2":    "the kernel has no route",
 		"10.0.0.1-198.51.100.2": "the kernel has no route",
+		"10.0.0.1-10.0.0.255":   "the kernel takes it for the address of all of a subnet: the hosts state subnets of different sizes",
 		"172.17.0.1-10.0.0.2":   "docker0 here has no carrier",
 		"10.0.0.1-172.17.0.1":   "this host holds 172.17.0.1 (docker0) too: it would talk to itself",
 	} {

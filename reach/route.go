@@ -24,6 +24,9 @@ type Lookup func(from, to netip.Addr) (Route, error)
 // ErrNoRoute is the system's answer that a destination can not be reached.
 var ErrNoRoute = errors.New("no route")
 
+// errBroadcast is for an address that a peer has, and that here stands for everybody in a subnet. Nothing can be connected to it.
+var errBroadcast = fmt.Errorf("%w but to everybody in a subnet", ErrNoRoute)
+
 // Qualities of the policy route.
 const (
 	directOneSubnet   = 100
@@ -80,6 +83,9 @@ func (p routePolicy) Score(local, remote Address, sameNetwork bool) (int, string
 		return 0, relationWords[linkLocalAndGlobal]
 	}
 	route, err := p.lookup(from, to)
+	if errors.Is(err, errBroadcast) {
+		return 0, "the kernel takes it for the address of all of a subnet: the hosts state subnets of different sizes"
+	}
 	if errors.Is(err, ErrNoRoute) {
 		return 0, "the kernel has no route"
 	}

@@ -40,6 +40,9 @@ func (k kernel) lookup(from, to netip.Addr) (Route, error) {
 	case err != nil:
 		return Route{}, fmt.Errorf("asking the kernel for the route from %v to %v: %w", from, to, err)
 	}
+	if routes[0].Type == unix.RTN_BROADCAST {
+		return Route{}, errBroadcast
+	}
 	route := routeOf(routes[0])
 	route.Name = k.name(route.Interface)
 	if !route.Local { // next hops may be tunnels, which need no gateway
