@@ -227,9 +227,9 @@ func (p Pair) DescribeWith(more string) string {
 // both order pairs of equal weight by the addresses of the lower rank. If the lists differ all the
 // same, the side that connects is right.
 func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err error) {
-	l.refresh()
+	fresh := l.refresh()
 	result := reach.Match(l.side, remote.Side(), l.routes)
-	if len(result.Pairs) == 0 && l.follow() {
+	if (len(result.Pairs) == 0 || fresh && l.lacks(result)) && l.follow() {
 		result = reach.Match(l.side, remote.Side(), l.routes)
 	}
 	if len(result.Pairs) == 0 {
@@ -257,13 +257,28 @@ func (l *Local) Pairs(rank int, remote *Address) (pairs, spares []Pair, err erro
 // thought to work did not.
 func (l *Local) Doubt() { l.asked = 0 }
 
+// lacks reports whether one of our interfaces leads to a peer by none of its addresses. It may have been made anew: the routes lead by the new one then.
+func (l *Local) lacks(r reach.Result) bool {
+	leads := make(map[int]bool) // by index
+	for _, pairs := range [][]reach.Pair{r.Pairs, r.Rejected} {
+		for _, p := range pairs {
+			leads[p.Local.Index] = leads[p.Local.Index] || p.Quality > 0
+		}
+	}
+	return slices.ContainsFunc(l.side.Addresses, func(a reach.Address) bool {
+		return a.Flags&(reach.Loopback|reach.NoCarrier) == 0 && !leads[a.Index]
+	})
+}
+
 // follow finds the interfaces to which our addresses have moved, and reports whether one has. An interface that was made anew, as by a
 // driver that is loaded again, is another one.
 func (l *Local) follow() (moved bool) {
 	system, err := reach.System()
-	if err != nil {
-		return false
-	}
+	return err == nil && l.followIn(&system)
+}
+
+// followIn is follow among the interfaces that there are now. What was given out of our addresses stays as it was.
+func (l *Local) followIn(system *reach.Side) (moved bool) {
 	l.side.Addresses = slices.Clone(l.side.Addresses)
 	for i, a := range l.side.Addresses {
 		same := func(s reach.Address) bool { return Zoned(s) == Zoned(a) }
@@ -281,23 +296,23 @@ func (l *Local) follow() (moved bool) {
 }
 
 // refresh forgets the routes that are too old to be believed, and looks whether an interface
-// that had no carrier has one now.
-func (l *Local) refresh() {
+// that had no carrier has one now. It reports whether they were too old.
+func (l *Local) refresh() bool {
 	now := l.host.Loop().Now()
 	if l.asked != 0 && now-l.asked < int64(believed) {
-		return
+		return false
 	}
 	l.asked = max(now, 1)
 	l.routes.Forget()
 	bare := func(a reach.Address) bool { return a.Flags&reach.NoCarrier != 0 }
 	if !slices.ContainsFunc(l.side.Addresses, bare) {
-		return // an interface that has lost its carrier since shows by failing connections
+		return true // an interface that has lost its carrier since shows by failing connections
 	}
 	system, err := reach.System()
 	if err != nil {
-		return // what was so at the start has to do
+		return true // what was so at the start has to do
 	}
-	l.side.Addresses = slices.Clone(l.side.Addresses)
+	l.followIn(&system)
 	for i := range l.side.Addresses {
 		a := &l.side.Addresses[i]
 		at := slices.IndexFunc(system.Addresses, func(s reach.Address) bool { return s.Addr() == a.Addr() && s.Index == a.Index })
@@ -307,4 +322,5 @@ func (l *Local) refresh() {
 		a.Flags, a.Speed = system.Addresses[at].Flags, system.Addresses[at].Speed
 		l.host.Logf(btl.LogInfo, "%s: rank %d: %v has a carrier now", l.name, l.host.Rank(), a)
 	}
+	return true
 }

@@ -2,7 +2,9 @@ package wireup
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -105,4 +107,54 @@ func TestAddressThatHasMovedSincePeersWereMet(t *testing.T) {
 		}
 		return errors.Join(meet("10.1.0.3/24"), meet("10.1.0.2/24"))
 	}))
+}
+
+// One of two interfaces was made anew, with a carrier: peers that are met later are reached by both, whether or not it had one before.
+func TestOneOfTwoAddressesHasMoved(t *testing.T) {
+	need.Root(t)
+	for name, before := range map[string]reach.Flags{"it had a carrier": 0, "it had none": reach.NoCarrier} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, netspace.OnThread(func() error { return meetByTwo(t, before) }))
+		})
+	}
+}
+
+// meetByTwo meets peers by two interfaces, before and after the first one, of these flags, is made anew.
+func meetByTwo(t *testing.T, before reach.Flags) error {
+	if err := errors.Join(unix.Unshare(unix.CLONE_NEWNET), card("eth0", "10.1.0.1/24"), card("eth1", "10.2.0.1/24")); err != nil {
+		return err
+	}
+	system, err := reach.System()
+	if err != nil {
+		return err
+	}
+	cards := slices.DeleteFunc(system.Addresses, func(a reach.Address) bool { return !a.Addr().Is4() })
+	l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(nil)}, system, cards)
+	l.publish(1, l.Interfaces)
+	meet := func(host int) (met []string) {
+		peer := &Address{Port: 2, Network: reach.Network{2}}
+		for i := range 2 {
+			peer.Interfaces = append(peer.Interfaces, reach.Address{Prefix: netip.MustParsePrefix(fmt.Sprintf("10.%d.0.%d/24", i+1, host)), Index: 7 + i, Interface: fmt.Sprintf("eth%d", i)})
+		}
+		pairs, _, err := l.Pairs(1, peer)
+		assert.NoError(t, err)
+		for _, p := range pairs {
+			met = append(met, p.Local.String())
+		}
+		return met
+	}
+	both := []string{"10.1.0.1 (eth0)", "10.2.0.1 (eth1)"}
+	assert.Equal(t, both, meet(2))
+	old, err := netlink.LinkByName("eth0")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(netlink.LinkDel(old), card("eth0", "10.1.0.1/24")); err != nil {
+		return err
+	}
+	l.side.Addresses[0].Flags |= before
+	l.Doubt()
+	assert.Equal(t, both, meet(3))
+	assert.Equal(t, both, meet(2))
+	return nil
 }
