@@ -22,10 +22,11 @@ var ErrForeign = handshake.ErrMagic
 // remedy says what can be done about a failure of a connection.
 func (c *Conn) remedy(err error) string {
 	peer, at := c.slot.key.rank, "there"
-	port := uint16(0)
+	var target netip.AddrPort
 	if t, ok := c.way.(interface{ Target() netip.AddrPort }); ok {
-		port = t.Target().Port()
+		target = t.Target()
 	}
+	port := target.Port()
 	if port != 0 {
 		at = fmt.Sprintf("on port %d there", port)
 	}
@@ -41,14 +42,15 @@ func (c *Conn) remedy(err error) string {
 		return "the network or the peer's host has stopped answering"
 	case errors.Is(err, syscall.ETIMEDOUT) && c.state == ConnectAck && c.m.Repeat == 0:
 		return fmt.Sprintf("the connection itself was made: is rank %d stopped, or does another program listen %s?", peer, at)
+	case target.Addr().IsLinkLocalUnicast() && c.state != Connected && (errors.Is(err, syscall.ETIMEDOUT) || unreachable(err)): // tried where no others lead to the peer
+		return fmt.Sprintf("only link-local addresses were thought to lead to rank %d, and they do not tell which links are joined: is a route to its other addresses missing? "+
+			"strand reach --try tells of every pair; or a firewall drops packets to port %d", peer, port)
 	case errors.Is(err, syscall.ETIMEDOUT) && port != 0:
 		return fmt.Sprintf("does a firewall between the hosts drop packets to port %d? allow a range with %s and %s, or choose another network with %s",
 			port, c.m.Prefix+portMin, c.m.Prefix+portRange, c.m.Prefix+include)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Sprintf("the address to connect from is gone, or has no free port: %s, or choose networks with %s or %s", widen, c.m.Prefix+include, c.m.Prefix+exclude)
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH),
-		errors.Is(err, syscall.EHOSTDOWN),   // so BSD tells that no host with that address answers
-		errors.Is(err, syscall.ENOPROTOOPT): // so Linux tells a firewall's answer that the protocol is unreachable
+	case unreachable(err):
 		return fmt.Sprintf("there is no way from this address to that one, or a firewall rejects connections %s: choose networks with %s or %s, or allow a range of ports with %s and %s",
 			at, c.m.Prefix+include, c.m.Prefix+exclude, c.m.Prefix+portMin, c.m.Prefix+portRange)
 	case openfiles.Exhausted(err):
@@ -68,6 +70,13 @@ func (c *Conn) remedy(err error) string {
 		return fmt.Sprintf("rank %d has probably ended: see its output", peer)
 	}
 	return ""
+}
+
+// unreachable reports whether this system, or one on the way, has answered that there is no way.
+func unreachable(err error) bool {
+	return errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH) ||
+		errors.Is(err, syscall.EHOSTDOWN) || // so BSD tells that no host with that address answers
+		errors.Is(err, syscall.ENOPROTOOPT) // so Linux tells a firewall's answer that the protocol is unreachable
 }
 
 // isOf reports whether a system call has failed for this reason, which from others would mean something else.

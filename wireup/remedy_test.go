@@ -1,8 +1,11 @@
 package wireup
 
 import (
+	"fmt"
 	"io"
+	"net/netip"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/btltest"
+	"github.com/strandmp/strand/reach"
 )
 
 // cutAfter ends a connection behind some bytes of an answer.
@@ -59,6 +63,34 @@ func TestRemediesOfHandshakes(t *testing.T) {
 				require.NotContains(t, failure.Remedy, "has probably ended")
 			}
 		})
+	}
+}
+
+// Link-local addresses are tried where no others lead to a peer, as where a route is missing. So that is what is advised first.
+func TestRemedyOfLinkLocalAddresses(t *testing.T) {
+	address := func(prefix string) reach.Address {
+		return reach.Address{Prefix: netip.MustParsePrefix(prefix), Interface: "eth0", Index: 2}
+	}
+	for name, end := range map[string]func(*Pending){
+		"nobody has the address": func(p *Pending) { p.Ended(os.NewSyscallError("connect", syscall.EHOSTUNREACH)) },
+		"no answer":              func(p *Pending) { p.m.loop.(*btltest.Loop).Advance(p.m.ConnectTimeout) },
+	} {
+		for subnet, advised := range map[string]bool{"fe80::%d/64": true, "169.254.0.%d/16": true, "fd00:1::%d/64": false, "10.1.0.%d/24": false} {
+			t.Run(name+", "+subnet, func(t *testing.T) {
+				h, m := newPorch(t)
+				recv := h.NewReceiver(1)
+				way := Pair{Pair: reach.Pair{Local: address(fmt.Sprintf(subnet, 1)), Remote: address(fmt.Sprintf(subnet, 2))}, Port: 7}
+				ep, err := m.Connect(btl.Peer{Rank: 1}, btl.Path{Private: way}, recv)
+				require.NoError(t, err)
+				ep.Send(nil, 0)
+				end(h.dialed[0])
+				h.Clock.Turn()
+				var failure *btl.ConnError
+				require.ErrorAs(t, recv.Err, &failure)
+				require.Equal(t, advised, strings.Contains(failure.Remedy, "is a route to its other addresses missing?"), failure.Remedy)
+				require.Contains(t, failure.Remedy, "port 7")
+			})
+		}
 	}
 }
 
