@@ -270,11 +270,31 @@ func (l *Local) lacks(r reach.Result) bool {
 	})
 }
 
-// follow finds the interfaces to which our addresses have moved, and reports whether one has. An interface that was made anew, as by a
-// driver that is loaded again, is another one.
+// follow finds the interfaces to which our addresses have moved, or what has taken the place of an address, and reports whether one has. An
+// interface that was made anew, as by a driver that is loaded again, is another one.
 func (l *Local) follow() (moved bool) {
 	system, err := reach.System()
 	return err == nil && l.followIn(&system)
+}
+
+// Successor is the address that has taken the place of one of ours that this host no longer has: in the same subnet on the same interface,
+// as after the renewal of a lease. There may be none. Peers do not know of it, but can be connected to from there.
+func (l *Local) Successor(gone reach.Address) (now reach.Address, ok bool) {
+	system, err := reach.System()
+	if err != nil || isListed(system.Addresses, gone) {
+		return now, false
+	}
+	at := successor(system.Addresses, gone)
+	if at < 0 {
+		return now, false
+	}
+	return system.Addresses[at], true
+}
+
+func successor(now []reach.Address, gone reach.Address) int {
+	return slices.IndexFunc(now, func(a reach.Address) bool {
+		return (a.Index == gone.Index || a.Interface == gone.Interface) && a.Prefix.Masked() == gone.Prefix.Masked()
+	})
 }
 
 // followIn is follow among the interfaces that there are now. What was given out of our addresses stays as it was.
@@ -283,11 +303,15 @@ func (l *Local) followIn(system *reach.Side) (moved bool) {
 	for i, a := range l.side.Addresses {
 		same := func(s reach.Address) bool { return Zoned(s) == Zoned(a) }
 		at := slices.IndexFunc(system.Addresses, same)
-		if at < 0 || slices.ContainsFunc(system.Addresses, func(s reach.Address) bool { return same(s) && s.Index == a.Index }) {
+		if at < 0 {
+			at = successor(system.Addresses, a)
+		}
+		if at < 0 || slices.ContainsFunc(system.Addresses, func(s reach.Address) bool { return same(s) && s.Index == a.Index }) ||
+			!same(system.Addresses[at]) && isListed(l.side.Addresses, system.Addresses[at]) {
 			continue
 		}
 		l.side.Addresses[i], moved = system.Addresses[at], true
-		l.host.Logf(btl.LogInfo, "%s: rank %d: %v is on another interface now, %v", l.name, l.host.Rank(), a, system.Addresses[at])
+		l.host.Logf(btl.LogInfo, "%s: rank %d: %v has moved: it is %v now", l.name, l.host.Rank(), a, system.Addresses[at])
 	}
 	if moved {
 		l.routes.Forget() // they lead by the old one

@@ -158,3 +158,57 @@ func meetByTwo(t *testing.T, before reach.Flags) error {
 	assert.Equal(t, both, meet(2))
 	return nil
 }
+
+// An address that was exchanged for another one of its subnet, as when a lease is renewed: peers that are met later are connected to from
+// the new one.
+func TestAddressThatWasExchanged(t *testing.T) {
+	need.Root(t)
+	require.NoError(t, netspace.OnThread(func() error {
+		if err := errors.Join(unix.Unshare(unix.CLONE_NEWNET), card("eth0", "10.1.0.1/24"), card("eth1", "10.1.0.8/24")); err != nil {
+			return err
+		}
+		system, err := reach.System()
+		if err != nil {
+			return err
+		}
+		first := system.Addresses[0]
+		l := NewLocal(new(still), "tcp", &Settings{Policy: reach.RoutePolicy(nil)}, system, system.Addresses[:1])
+		l.publish(1, l.Interfaces)
+		_, there := l.Successor(first)
+		assert.False(t, there, "it has no need of one")
+		eth0, err := netlink.LinkByName("eth0")
+		if err != nil {
+			return err
+		}
+		before, err := netlink.ParseAddr("10.1.0.1/24")
+		if err != nil {
+			return err
+		}
+		if err := netlink.AddrDel(eth0, before); err != nil {
+			return err
+		}
+		_, there = l.Successor(first)
+		assert.False(t, there, "nothing is in its place")
+		for _, text := range []string{"10.2.0.1/24", "10.1.0.9/24"} {
+			after, err := netlink.ParseAddr(text)
+			if err != nil {
+				return err
+			}
+			if err := netlink.AddrAdd(eth0, after); err != nil {
+				return err
+			}
+		}
+		now, _ := l.Successor(first)
+		assert.Equal(t, "10.1.0.9 (eth0)", now.String())
+		return errors.Join(netlink.LinkDel(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Name: "eth1"}}), l.meetFrom(t, "10.1.0.9"))
+	}))
+}
+
+// meetFrom meets a peer, and expects that it is connected to from an address.
+func (l *Local) meetFrom(t *testing.T, from string) error {
+	pairs, _, err := l.Pairs(1, &Address{Port: 2, Network: reach.Network{2}, Interfaces: []reach.Address{{Prefix: netip.MustParsePrefix("10.1.0.2/24"), Index: 7, Interface: "eth0"}}})
+	if assert.Len(t, pairs, 1) {
+		assert.Equal(t, from, pairs[0].Source().String())
+	}
+	return err
+}

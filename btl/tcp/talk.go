@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"errors"
 	"io"
 	"net/netip"
 	"syscall"
@@ -65,7 +66,7 @@ func (t *talk) connect() error {
 	}
 	m.straits.limit(fd, to.Target().Addr())
 	if err = m.tune(fd, m.Nearby(to)); err == nil {
-		_, err = rawio.Connect(fd, to.Source(), to.Target())
+		err = t.connectSocket(fd)
 	}
 	var watch btl.Watch
 	if err == nil {
@@ -78,6 +79,22 @@ func (t *talk) connect() error {
 	watch.Write(true) // a connected socket is writable
 	t.conn, t.watch = rawio.NewConn(fd), watch
 	return nil
+}
+
+// connectSocket begins to connect a socket. If our address has gone it is done from the one that has taken its place: the peer learns by
+// the handshake who it is.
+func (t *talk) connectSocket(fd int) error {
+	_, err := rawio.Connect(fd, t.pair.Source(), t.pair.Target())
+	if !errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return err
+	}
+	now, ok := t.m.Local.Successor(t.pair.Local)
+	if !ok {
+		return err
+	}
+	t.pair.Local = now
+	_, err = rawio.Connect(fd, t.pair.Source(), t.pair.Target())
+	return err
 }
 
 // answered ends what insist has begun, or looks.

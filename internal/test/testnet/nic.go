@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -60,6 +61,13 @@ func (c *NIC) addAddr(prefix netip.Prefix) error {
 	}
 	c.addrs = append(c.addrs, prefix)
 	return nil
+}
+
+// RemoveAddr removes an address.
+func (c *NIC) RemoveAddr(address netip.Prefix) {
+	c.host.net.t.Helper()
+	c.host.net.must(c.explain("address "+address.String(), c.host.kernel.AddrDel(c.link(), &netlink.Addr{IPNet: ipNet(address)})))
+	c.addrs = slices.DeleteFunc(c.addrs, func(p netip.Prefix) bool { return p == address })
 }
 
 // Down takes the interface down, as an administrator does. The other end of its

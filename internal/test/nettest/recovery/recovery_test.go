@@ -4,6 +4,7 @@ package recovery_test
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -65,6 +66,34 @@ func TestLinkIsCutAndComesBack(t *testing.T) {
 			require.True(t, goesOn, "over the other network")
 			require.True(t, traffic.RailsAreUp(r, "10.1.", "10.2."), "both networks lead to the peer again")
 			require.True(t, traffic.GoesOn(r, ""), "with both networks")
+			traffic.End(r)
+			traffic.Require(t, r)
+		})
+	}
+}
+
+// The only address of a host is exchanged for another one of its subnet, as when a lease is renewed. That host connects from the new one, whether
+// or not it had made the connection before, and traffic goes on.
+func TestAddressIsExchanged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		subnet string
+		end    func(l *testnet.Link) *testnet.NIC
+	}{
+		"of who connected":   {"10.1.0.%d/24", func(l *testnet.Link) *testnet.NIC { return l.A }},
+		"of the other, IPv6": {"fd00:1::%d/64", func(l *testnet.Link) *testnet.NIC { return l.B }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, a, b := nettest.Hosts(t)
+			link := n.Link(a, b, testnet.Ends(fmt.Sprintf(c.subnet, 1), fmt.Sprintf(c.subnet, 2)))
+			r := traffic.Start(t, a, b, traffic.UntilItIsEnough)
+			r.Await(0, "round 8")
+			nic, after := c.end(link), netip.MustParsePrefix(fmt.Sprintf(c.subnet, 9))
+			nic.RemoveAddr(nic.Addrs()[0])
+			nic.AddAddr(after.String())
+			nic.Host().ResetConnections() // or the ranks find out after some seconds
+			require.True(t, traffic.GoesOn(r, after.Addr().String()))
 			traffic.End(r)
 			traffic.Require(t, r)
 		})
