@@ -23,6 +23,14 @@ func noPair(result reach.Result, policy, prefix string) error {
 		policy, prefix+include, prefix+exclude, prefix, strings.Join(others, ", "))
 	ours, theirs := sidesOf(result.Rejected)
 	fmt.Fprintf(&b, "\n  ours: %s\n  the peer's: %s", Describe(ours), Describe(theirs))
+	for _, side := range []struct {
+		whose string
+		addrs []reach.Address
+	}{{"ours", ours}, {"the peer's", theirs}} {
+		if !slices.ContainsFunc(side.addrs, func(a reach.Address) bool { return !a.Addr().IsLoopback() }) {
+			fmt.Fprintf(&b, "\n  %s are the loopback's alone: is another interface down, or was its IPv6 address still being checked when the program started (ip addr)?", side.whose)
+		}
+	}
 	b.WriteString(reasons(result.Rejected))
 	b.WriteString("\nstrand reach --try tells of every pair, and tries them")
 	return fmt.Errorf("%w %s", ErrNoPair, b.String())

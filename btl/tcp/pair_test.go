@@ -171,6 +171,19 @@ func TestNoPair(t *testing.T) {
 	require.Less(t, len(err.Error()), 2000)
 }
 
+// Where one side has no addresses but those of the loopback the error says what may be the matter with the others.
+func TestNoPairButTheLoopbacks(t *testing.T) {
+	a := wired(t, 0, "weighted", 1, nic("lo", "127.0.0.1/8", 0), nic("lo", "::1/128", 0))
+	b := wired(t, 1, "weighted", 1, nic("lo", "127.0.0.1/8", 0), nic("eth0", "10.0.0.2/24", 0))
+	_, err := a.Reach(btl.Peer{Rank: 1, Host: "far", Address: b.Address()})
+	require.ErrorContains(t, err, "ours are the loopback's alone: is another interface down")
+	_, err = b.Reach(btl.Peer{Rank: 0, Host: "far", Address: a.Address()})
+	require.ErrorContains(t, err, "the peer's are the loopback's alone: is another interface down")
+	_, err = b.Reach(btl.Peer{Rank: 0, Host: "far", Address: wired(t, 2, "weighted", 1, nic("eth0", "fd00::2/64", 0)).Address()})
+	require.ErrorIs(t, err, wireup.ErrNoPair)
+	require.NotContains(t, err.Error(), "alone")
+}
+
 // A link-local address of the peer's is reached through our own interface.
 func TestLinkLocal(t *testing.T) {
 	a := wired(t, 0, "weighted", 1, nic("eth0", "fe80::1/64", 0))
