@@ -25,7 +25,8 @@ func Exscan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 }
 
 // scan combines what this process has with that of a partner twice as far away each round. Acc is
-// combined with all from lower ranks, and before has only these.
+// combined with all from lower ranks, and before has only these. Higher ranks need what lower ones have, and lower ones that of
+// higher ones as far as they pass it on: with ranks that are above both, and as far away as the next round goes.
 func scan(ctx context.Context, c Comm, op Op, acc, before []byte) error {
 	n, rank := c.Size(), c.Rank()
 	memory := c.Scratch(2 * len(acc))
@@ -37,24 +38,48 @@ func scan(ctx context.Context, c Comm, op Op, acc, before []byte) error {
 		if partner >= n {
 			continue
 		}
-		if err := exchange(ctx, c, row, partner, other, partner); err != nil {
+		back := min(rank, partner)+2*mask < n
+		if partner > rank {
+			if err := scanUp(ctx, c, op, row, other, partner, back); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := scanDown(ctx, c, row, other, partner, back); err != nil {
 			return err
 		}
-		if partner > rank {
-			op.Fold(row, other, false)
-			continue
+		if rank+2*mask < n {
+			op.Fold(row, other, true)
 		}
-		op.Fold(row, other, true)
-		if before == nil {
+		switch {
+		case before == nil:
 			op.Fold(acc, other, true)
-			continue
-		}
-		if first {
+		case first:
 			copy(before, other)
-		} else {
+		default:
 			op.Fold(before, other, true)
 		}
 		first = false
 	}
 	return nil
+}
+
+// scanUp sends a higher rank what it needs, and has what comes back, if something does, in the row.
+func scanUp(ctx context.Context, c Comm, op Op, row, other []byte, to int, back bool) error {
+	if !back {
+		return send(ctx, c, row, to)
+	}
+	if err := exchange(ctx, c, row, to, other, to); err != nil {
+		return err
+	}
+	op.Fold(row, other, false)
+	return nil
+}
+
+// scanDown receives what a lower rank has, and sends the row back if that one needs it.
+func scanDown(ctx context.Context, c Comm, row, other []byte, from int, back bool) error {
+	if !back {
+		return recv(ctx, c, other, from)
+	}
+	return exchange(ctx, c, row, from, other, from)
 }
