@@ -290,3 +290,20 @@ func (ch *Choice) alltoallv(n int) string {
 	}
 	return "spread"
 }
+
+// scanSegment is how much goes up a chain at a time if a scan does so, and 0 if not. A chain takes the time of as many segments as there are, and of as many more as there
+// are ranks, where doubling has each rank send all several times. In a crowd that is work for processors that others want, and each segment
+// a turn of theirs. What is not commutative is combined in the same pairs whatever its length.
+//
+// Measured with 2, 3 and 5 ranks on 2 processors, over shared memory. A chain takes with 5 ranks and 700 KB 0.25 of the time of doubling, in segments of 64 KB 0.4 to 0.6; with 100 KB
+// 0.5, in either; with 3 ranks 0.4 to 0.5, in either.
+func scanSegment(op Op, length, n int, crowded bool) int {
+	least, each := n, segment
+	if crowded {
+		least, each = (n+7)/8, 4*segment
+	}
+	if !op.Commutative || length < least*segment {
+		return 0
+	}
+	return max(each/op.Size, 1) * op.Size
+}

@@ -9,7 +9,7 @@ func Scan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 		return scanShared(ctx, c, s, op, in, out, 1)
 	}
 	fill(out, in)
-	return scan(ctx, c, op, out, nil)
+	return scanOf(ctx, c, op, out, nil)
 }
 
 // Exscan combines the values in of ranks 0 to the one before this into out. At rank 0 out stays as
@@ -21,13 +21,66 @@ func Exscan(ctx context.Context, c Comm, op Op, in, out []byte) error {
 	}
 	whole := c.Scratch(len(in))
 	copy(whole, in)
-	return scan(ctx, c, op, whole, out)
+	return scanOf(ctx, c, op, whole, out)
 }
 
-// scan combines what this process has with that of a partner twice as far away each round. Acc is
+// scanOf combines into acc, and what is from lower ranks alone into before, unless that is nil.
+func scanOf(ctx context.Context, c Comm, op Op, acc, before []byte) error {
+	if each := scanSegment(op, len(acc), c.Size(), crowded(c)); each > 0 {
+		return scanChain(ctx, c, op, acc, before, each)
+	}
+	return scanDoubling(ctx, c, op, acc, before)
+}
+
+// scanChain passes what lower ranks have up a chain: who has combined so many bytes sends them on while the next ones come. Each
+// byte is sent and combined once for each process, in pairs that are not those of [scanDoubling].
+func scanChain(ctx context.Context, c Comm, op Op, acc, before []byte, each int) error {
+	n, rank := c.Size(), c.Rank()
+	var other []byte
+	if rank > 0 && before == nil {
+		other = c.Scratch(min(each, len(acc)))
+	}
+	for at, had := 0, []byte(nil); at < len(acc) || had != nil; at += each {
+		var piece, lower []byte
+		if at < len(acc) {
+			piece = acc[at:min(at+each, len(acc))]
+		}
+		if rank == 0 {
+			had = piece
+		} else if piece != nil {
+			if lower = other; before != nil {
+				lower = before[at:]
+			}
+			lower = lower[:len(piece)]
+			if err := c.Recv(lower, rank-1); err != nil {
+				return err
+			}
+		}
+		if had != nil && rank < n-1 {
+			if err := c.Send(had, rank+1); err != nil {
+				return err
+			}
+		}
+		if err := c.Wait(ctx); err != nil {
+			return err
+		}
+		if had = nil; rank == 0 {
+			continue
+		}
+		if rank < n-1 {
+			had = piece
+		}
+		if before == nil || had != nil {
+			op.Fold(piece, lower, true)
+		}
+	}
+	return nil
+}
+
+// scanDoubling combines what this process has with that of a partner twice as far away each round. Acc is
 // combined with all from lower ranks, and before has only these. Higher ranks need what lower ones have, and lower ones that of
 // higher ones as far as they pass it on: with ranks that are above both, and as far away as the next round goes.
-func scan(ctx context.Context, c Comm, op Op, acc, before []byte) error {
+func scanDoubling(ctx context.Context, c Comm, op Op, acc, before []byte) error {
 	n, rank := c.Size(), c.Rank()
 	memory := c.Scratch(2 * len(acc))
 	row, other := memory[:len(acc)], memory[len(acc):] // row: of all ranks that were met
