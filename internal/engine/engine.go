@@ -72,6 +72,7 @@ type Engine struct {
 	blocked  bool // the holder waits in the poller, without the lock
 	queue    waiterQueue
 	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
+	started  bool    // a goroutine was started, likewise, and who waits may wait for it
 	away     bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
 	callers  callers // who polls by itself beside those that wait
 	vain     vain    // who polls by itself, and finds nothing

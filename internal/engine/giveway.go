@@ -38,17 +38,18 @@ func (e *Engine) letOthersIn(round int) {
 // thread that would take it from there sleeps before: 60 µs, or a millisecond where clocks are coarse. The lock is held, by a waiter
 // who goes on polling.
 func (e *Engine) letWokenRun(w *waiter) {
-	e.woken, e.away = false, e.waitsLong(w)
+	e.woken, e.started, e.away = false, false, e.waitsLong(w)
 	e.mu.Unlock()
 	runtime.Gosched()
 	e.mu.Lock()
 	e.away = e.away && e.holder != w
 }
 
-// Started has a goroutine run that was just started, and on which the program may wait, as if it had been woken.
+// Started has a goroutine run that was just started, and on which the program may wait, as if it had been woken. A wait does not begin with
+// brief polls then, which would be in vain until it has run.
 func (e *Engine) Started() {
 	e.Lock()
-	e.woken = true
+	e.woken, e.started = true, true
 	e.Unlock()
 }
 
@@ -73,7 +74,7 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 		}
 		e.mu.Lock()
 		if e.holder == nil {
-			e.woken = false // not before: who takes the role meanwhile lets the others run
+			e.woken, e.started = false, false // not before: who takes the role meanwhile lets the others run
 		}
 	}
 	return e.Accompanied()

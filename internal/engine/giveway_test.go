@@ -112,3 +112,31 @@ func TestWhoPollsLetsOthersRunAtOnce(t *testing.T) {
 		require.Greater(t, atOnce, times/2) // Go's scheduler prefers another one now and then
 	})
 }
+
+// Who waits lets a goroutine run that was just started before it polls for more than a moment: that one may do what is waited for.
+func TestWhoWaitsLetsWhoWasStartedRunAtOnce(t *testing.T) {
+	oneProcessor(t)
+	e := newEngine(t, Options{Spin: time.Hour})
+	atOnce, briefly := 0, 0
+	const times = 20
+	for range times {
+		over, source := &flag{}, &counter{}
+		go func() {
+			e.Lock()
+			over.set(e)
+			e.Unlock()
+		}()
+		e.Started()
+		e.Lock()
+		if e.Briefly(over, source) || source.polls > 0 {
+			briefly++
+		}
+		e.Unlock()
+		require.NoError(t, e.waitFor(watchdog(t), over, source))
+		if source.polls <= 2 {
+			atOnce++
+		}
+	}
+	require.Zero(t, briefly)
+	require.Greater(t, atOnce, times/2) // Go's scheduler prefers another one now and then
+}

@@ -193,7 +193,7 @@ func (e *Engine) futile() bool {
 
 // takesRole takes the role for the beginning of a wait, if it is to be had and polling is worth it.
 func (e *Engine) takesRole(source btl.Poller) bool {
-	if source == nil || e.futile() || len(e.moves) > 0 {
+	if source == nil || e.started || e.futile() || len(e.moves) > 0 {
 		return false
 	}
 	if e.holder == &e.background.waiter {
