@@ -208,13 +208,14 @@ func claimOne(reqs []Request) int {
 	return -1
 }
 
-// claimAll has all of the sends end that only need a copy for that.
-func claimAll(reqs []Request) {
+// claimAll has all of the sends end that only need a copy for that, and reports whether there was one.
+func claimAll(reqs []Request) (claimed bool) {
 	for _, r := range reqs {
-		if r.op != nil && !r.over() && r.op.lends() {
-			r.op.claim()
+		if r.op != nil && !r.over() && r.op.lends() && r.op.claim() {
+			claimed = true
 		}
 	}
+	return claimed
 }
 
 // take ends a request that is over and leaves none in its place.
@@ -335,6 +336,21 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 	if i := claimOne(reqs); i >= 0 {
 		return i, nil
 	}
+	return p.awaitOne(ctx, reqs)
+}
+
+// manyRequests is from how many requests on it takes longer to have all of them watched than to poll once.
+const manyRequests = 32
+
+// awaitOne is waitForOne if none is over yet. What is there already ends the wait before they are watched, if they are many: so who takes what
+// comes in a stream goes through them as often as who tests.
+func (p *PML) awaitOne(ctx context.Context, reqs []Request) (int, error) {
+	if len(reqs) >= manyRequests {
+		p.engine.Glance(p.sourceOf(reqs))
+		if i, err := p.firstOver(reqs); i >= 0 || err != nil {
+			return i, err
+		}
+	}
 	s := p.newWaitSet(reqs)
 	var source btl.Poller
 	for _, r := range reqs {
@@ -348,7 +364,7 @@ func (p *PML) waitForOne(ctx context.Context, reqs []Request) (int, error) {
 		}
 	}
 	wait := p.traceWait(len(reqs))
-	err = p.engine.Wait(ctx, (*oneOver)(s), source)
+	err := p.engine.Wait(ctx, (*oneOver)(s), source)
 	p.traceWaited(wait, err)
 	for _, r := range reqs {
 		s.unwatch(r)
@@ -383,11 +399,10 @@ func WaitSome(ctx context.Context, reqs []Request, out []Outcome) ([]Outcome, er
 	}
 	p.engine.Lock()
 	defer p.engine.Unlock()
-	if i, err := p.firstOver(reqs); i < 0 && err == nil {
-		claimAll(reqs)
-	}
-	if _, err := p.waitForOne(ctx, reqs); err != nil {
-		return out, err
+	if i, _ := p.firstOver(reqs); i < 0 && !claimAll(reqs) { // all belong to this world
+		if _, err := p.awaitOne(ctx, reqs); err != nil {
+			return out, err
+		}
 	}
 	return collect(reqs, out), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/internal/engine"
+	"github.com/strandmp/strand/pml/match"
 )
 
 // pendingRequests starts n operations of a layer that has nothing but them.
@@ -111,4 +112,40 @@ func TestWaitForAllLeavesTheNextLifeAlone(t *testing.T) {
 	require.False(t, (*allOver)(s).Done())
 	p.freeWaitSet(s)
 	require.Zero(t, again.blocked, "its own end counts")
+}
+
+// progressor is one that a function makes.
+type progressor func() bool
+
+func (f progressor) Progress() bool { return f() }
+
+// Who waits for some of many requests while they complete, a few with each poll, has none of them watched.
+func TestWaitingForSomeOfManyWatchesNoneInAStream(t *testing.T) {
+	p, reqs := pendingRequests(1000)
+	e, err := engine.New(engine.Options{Simulated: true})
+	require.NoError(t, err)
+	defer e.Close()
+	p.engine = e
+	operations, done := make([]*operation, len(reqs)), 0
+	for i, r := range reqs {
+		r.op.recv.Source = match.Any
+		operations[i] = r.op
+	}
+	e.Lock()
+	e.AddProgressor(progressor(func() bool {
+		for range min(8, len(reqs)-done) {
+			operations[done].complete(nil)
+			done++
+		}
+		return true
+	}))
+	e.Unlock()
+	var out []Outcome
+	for len(out) < len(reqs) {
+		out, err = WaitSome(t.Context(), reqs, out)
+		require.NoError(t, err)
+	}
+	for i, op := range operations {
+		require.Zero(t, cap(op.sets), "%d was watched", i)
+	}
 }
