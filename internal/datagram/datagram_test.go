@@ -236,3 +236,29 @@ type counter struct {
 }
 
 func (c *counter) Arrived(*rawio.Origin, []byte) { c.n++ }
+
+// The room that there is goes to those that wait for it in turn, though each of them could do with all of it.
+func TestRoomGoesRound(t *testing.T) {
+	s, l, _ := open(t)
+	var waiters [3]waiter
+	var served []int
+	room := 0
+	for i := range waiters {
+		waiters[i] = func() bool {
+			if room > 0 {
+				room--
+				served = append(served, i)
+			}
+			s.Block(waiters[i])
+			return true
+		}
+		s.Block(waiters[i])
+	}
+	for range 6 {
+		room = 1
+		require.True(t, l.writable)
+		l.handler.Poll(true)
+	}
+	assert.Equal(t, []int{0, 1, 2, 0, 1, 2}, served)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { s.goOn() }))
+}

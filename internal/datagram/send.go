@@ -1,6 +1,7 @@
 package datagram
 
 import (
+	"slices"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/rawio"
@@ -60,16 +61,24 @@ func (s *Socket) Block(w Waiter) {
 	s.watch.Write(true)
 }
 
-// goOn has those go on that wait for room.
+// goOn has those go on that wait for room. Who is first may take all that there is, and be back before the others have had any: the next time it is
+// the last.
 func (s *Socket) goOn() (did bool) {
 	if len(s.blocked) == 0 || s.closed {
 		return false
 	}
-	waiting := s.blocked
-	s.blocked = nil
-	s.watch.Write(false)
-	for _, w := range waiting {
-		did = w.Resume() || did
+	waiting := len(s.blocked)
+	for i := range waiting {
+		did = s.blocked[i].Resume() || did // who finds no room appends itself
+	}
+	s.blocked = slices.Delete(s.blocked, 0, waiting)
+	if last := len(s.blocked) - 1; last > 0 {
+		first := s.blocked[0]
+		copy(s.blocked, s.blocked[1:])
+		s.blocked[last] = first
+	}
+	if !s.closed {
+		s.watch.Write(len(s.blocked) > 0)
 	}
 	return did
 }
