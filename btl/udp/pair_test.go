@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -268,6 +269,38 @@ func TestALongPathIsFound(t *testing.T) {
 			}
 			p.settle()
 			assert.Equal(t, 1400, s.mtu.Size())
+		})
+	}
+}
+
+// A socket that has no room for a longer packet says nothing of what the path carries. A system that does not take one for its length does.
+func TestASoundingThatFindsNoRoom(t *testing.T) {
+	for errno, want := range map[syscall.Errno]int{syscall.EAGAIN: 1400, syscall.ENOBUFS: 1400, syscall.EMSGSIZE: 1390} {
+		t.Run(errno.Error(), func(t *testing.T) {
+			p := connected(t)
+			ep := p.ends[0]
+			s := &ep.sender
+			s.mtu = recovery.NewMTU(leastPacket, basePacket, 1400) // as over a network
+			s.path.Resize(s.mtu.Size())
+			refused, drop := 0, false
+			p.meddle = func(b []byte) bool { return drop && b[headSize] == itemPing && len(b) > basePacket } // what is refused was not sent
+			ep.link.so.claims = func(n int, code syscall.Errno) (int, syscall.Errno) {
+				b := ep.m.scratch
+				sounds := b[headSize] == itemPing && len(b) > basePacket
+				if drop = sounds && (len(b) > want || refused < 10 && errno != syscall.EMSGSIZE); drop {
+					refused++
+					return 0, errno
+				}
+				return n, code
+			}
+			for i := range 30 {
+				p.send(frame("h", strings.Repeat("x", 10_000)))
+				p.until("the frame", func() bool { return len(p.recv[1].Frames) == i+1 })
+			}
+			p.settle()
+			assert.InDelta(t, want, s.mtu.Size(), 16)
+			assert.Greater(t, refused, 2)
+			assert.Zero(t, s.path.UnderWay())
 		})
 	}
 }

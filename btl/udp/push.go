@@ -440,6 +440,11 @@ func (ep *endpoint) sound(now int64, size int) {
 		m.scratch = append(m.scratch, itemPadding)
 	}
 	m.scratch = ep.guard.seal(m.scratch)
-	s.path.Send(now, size, recovery.Sounding, nil)
-	ep.link.send(m.scratch)
+	number, l := s.path.Send(now, size, recovery.Sounding, nil), ep.link
+	if l.severed {
+		return
+	}
+	if errno := l.so.send(m.scratch, &l.to); errno == syscall.EAGAIN || errno == syscall.ENOBUFS { // which says nothing of the path
+		s.retract(number)
+	}
 }

@@ -209,7 +209,11 @@ func (s *sender) Arrived(p *piece, size int, kind recovery.Kind) {
 
 // Lost implements [recovery.Owner].
 func (s *sender) Lost(p *piece, size int, kind recovery.Kind) {
-	if kind&recovery.Sounding != 0 {
+	switch {
+	case kind&recovery.Sounding == 0:
+	case s.untaken:
+		s.mtu.Untaken(size)
+	default:
 		s.mtu.Lost(size)
 	}
 	s.giveBack(p, true)

@@ -44,7 +44,7 @@ func (m *MTU) Trust() { m.size = m.most }
 func (m *MTU) Size() int { return m.size }
 
 // Sound returns the size of the packet that is to be sent to find out more; 0: none. The caller sends it, since it is not
-// asked for again before its fate is known: with the kind [Sounding], and what became of it is told by [MTU.Passed] or [MTU.Lost]. The interface's own size
+// asked for again before its fate is known: with the kind [Sounding], and what became of it is told by [MTU.Passed], [MTU.Lost] or [MTU.Untaken]. The interface's own size
 // comes first: it is right nearly always.
 func (m *MTU) Sound(now int64) int {
 	if m.asked != 0 || now < m.rests {
@@ -88,6 +88,13 @@ func (m *MTU) Lost(size int) {
 	m.asked = 0
 	if m.losses++; m.losses >= soundings {
 		m.losses, m.top = 0, size-1
+	}
+}
+
+// Untaken notes that the packet was not sent, for want of room: it is asked for again.
+func (m *MTU) Untaken(size int) {
+	if size == m.asked {
+		m.asked = 0
 	}
 }
 
