@@ -15,6 +15,8 @@ import (
 type Packets struct {
 	Way Way
 
+	best    Way // that the kernel has
+	slowly  int // batches that went in another one, since the best was tried
 	to      *Destination
 	segment int // the length of each
 	size    int // of all
@@ -45,7 +47,22 @@ func NewPackets(fd int) *Packets {
 	if _, err := unix.GetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT); err == nil {
 		p.Way = Segmented
 	}
+	p.best = p.Way
 	return p
+}
+
+// tryAgain is after how many batches a way is tried that was refused. What refused it may have passed: a firewall that dropped some packets, or a
+// route over a device that could not cut them. If it has not, a few calls more in so many are no matter.
+const tryAgain = 1 << 12
+
+// retry has the best way be tried now and then where another one is taken.
+func (p *Packets) retry() {
+	if p.Way == p.best {
+		return
+	}
+	if p.slowly++; p.slowly >= tryAgain {
+		p.Way, p.slowly = p.best, 0
+	}
 }
 
 // Reset begins anew, with packets of a length to a destination.
@@ -73,10 +90,13 @@ func (p *Packets) Room(pieces int) bool {
 func (p *Packets) Len() int { return (p.size + p.segment - 1) / max(p.segment, 1) }
 
 // Send sends the packets without waiting. It returns how many of them the system has taken, and, if
-// these are not all, why. A way that the system refuses twice is not tried again, and the next one is
-// taken at once: a device that can not cut packets, a filter of system calls. Once it may be the network's answer to an
+// these are not all, why. Where the system refuses a way twice the next one is taken at once, for a while ([tryAgain]): a device
+// that can not cut packets, a filter of system calls. Once it may be the network's answer to an
 // earlier packet, of any peer. What is refused in each way is no way's fault: a firewall.
 func (p *Packets) Send(fd int) (sent int, errno syscall.Errno) {
+	if p.size > p.segment {
+		p.retry()
+	}
 	way := p.Way
 	for refused := false; ; refused = !refused {
 		switch {

@@ -37,6 +37,33 @@ func TestPacketsThatTheKernelCanNotCut(t *testing.T) {
 	}
 }
 
+// What has refused a way may pass: a firewall that drops some packets, a route over a device that can not cut them. So that way is tried again, now and then.
+func TestAWayIsTriedAgain(t *testing.T) {
+	from, to, there := sockets(t, "127.0.0.1:0")
+	p, a := NewPackets(from), joining(to)
+	need.That(t, p.Way == Segmented, "a kernel with UDP_SEGMENT: Linux 4.18")
+	send := func() Way {
+		p.Reset(&there, 10)
+		for n := range 2 {
+			p.Add(packet(n, 10)[0])
+		}
+		sent, errno := p.Send(from)
+		require.Zero(t, errno)
+		require.Equal(t, 2, sent)
+		receiveAll(t, to, a, LocalAddr(from), 10, 10, 2)
+		return p.Way
+	}
+	require.NoError(t, unix.SetsockoptInt(from, unix.SOL_SOCKET, unix.SO_NO_CHECK, 1))
+	require.Equal(t, ManyCalls, send())
+	require.Equal(t, 0, p.slowly)
+	p.slowly = tryAgain - 1
+	require.Equal(t, ManyCalls, send(), "it is refused still")
+	require.NoError(t, unix.SetsockoptInt(from, unix.SOL_SOCKET, unix.SO_NO_CHECK, 0))
+	require.Equal(t, ManyCalls, send(), "it was tried just now")
+	p.slowly = tryAgain - 1
+	require.Equal(t, Segmented, send())
+}
+
 // What is refused one by one too, as by a firewall, is refused for where it goes to. That says nothing of a way, and packets to others go
 // out as before.
 func TestPacketsThatAreRefusedInEachWay(t *testing.T) {
