@@ -29,6 +29,7 @@ type packet[T any] struct {
 	kind Kind
 	size int32
 	hop  uint32 // where it has arrived, and so have the next ones: how many, with this one; at least 1
+	nth  uint32 // among those that the system has taken: the low bits
 	sent int64
 	what T
 }

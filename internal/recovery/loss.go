@@ -60,7 +60,7 @@ func (p *Path[T]) detect(now int64, owner Owner[T]) {
 			continue
 		case packet.fate != underWay:
 			continue
-		case p.latest-1-n < p.reorder.packets && packet.sent+wait > now:
+		case packet.sent+wait > now && p.overtaken(n) < p.reorder.packets:
 			p.lossAt = packet.sent + wait
 			p.congestedBy(now, last, span)
 			return
@@ -81,6 +81,12 @@ func (p *Path[T]) detect(now int64, owner Owner[T]) {
 	}
 	f.pass()
 	p.congestedBy(now, last, span)
+}
+
+// overtaken is how many packets later than one the latest is that has arrived. Those do not count that the system has not taken: where it has no
+// room their numbers are left out by the dozen.
+func (p *Path[T]) overtaken(n uint64) uint64 {
+	return uint64(p.flight.at(p.latest-1).nth - p.flight.at(n).nth)
 }
 
 func (p *Path[T]) lose(n uint64, owner Owner[T]) {
@@ -166,7 +172,11 @@ func (p *Path[T]) collapse(now int64) {
 // spurious notes that a packet has arrived that was called lost.
 func (p *Path[T]) spurious(n uint64, kind Kind) {
 	p.Spurious++
-	p.reorder.widen(p.latest - min(n, p.latest))
+	by := uint64(0)
+	if n < p.latest {
+		by = p.overtaken(n) + 1
+	}
+	p.reorder.widen(by)
 	if kind&Sounding == 0 && p.late(n) { // a sounding was not blamed
 		p.undo = false
 		p.until = p.from // the window may grow again

@@ -161,6 +161,7 @@ func (p *Path[T]) Send(now int64, size int, kind Kind, what T) uint64 {
 	p.pacer.sent(size)
 	p.Sent++
 	n := p.flight.add(underWay, kind, size, now, what)
+	p.flight.at(n).nth = uint32(p.Sent)
 	p.use()
 	return n
 }

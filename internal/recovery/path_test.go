@@ -467,6 +467,23 @@ func TestRetract(t *testing.T) {
 	assert.Zero(t, p.UnderWay())
 }
 
+// What the system has not taken has overtaken nothing, whatever its number.
+func TestRetractedOvertakesNothing(t *testing.T) {
+	p, got := sent(40)
+	p.Retract(1, got)
+	for n := 40; n < 43; n++ {
+		p.Send(ms, 1000, 0, n)
+	}
+	p.acknowledge(t, 60*ms, got, Range{40, 41})
+	require.Empty(t, got[0], "it is overtaken by two")
+	p.acknowledge(t, 60*ms, got, Range{40, 42})
+	require.Equal(t, "lost ", got[0], "and by a third one")
+	require.Equal(t, uint64(leastOvertaking), p.reorder.packets)
+	p.acknowledge(t, 61*ms, got, Range{40, 42}, Range{0, 0})
+	require.Equal(t, uint64(1), p.Spurious)
+	require.Equal(t, uint64(leastOvertaking+2), p.reorder.packets, "so more may overtake one")
+}
+
 // A probe repeats what has been under way for longest, and the next one what comes then.
 func TestReclaim(t *testing.T) {
 	p, got := sent(4)
