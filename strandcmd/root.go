@@ -46,16 +46,12 @@ func execute(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 		return 128 + int(syscall.SIGPIPE)
 	}
 	if text := strings.TrimSpace(err.Error()); text != "" {
-		tell(stderr, fmt.Sprintf("%s: %s\n", command.CommandPath(), text), hurried(err))
+		tell(stderr, fmt.Sprintf("%s: %s\n", command.CommandPath(), text), job.Hurried(err))
 	}
 	return exitStatus(err)
 }
 
-// lastWords is how long a reader of standard error may take for the last line when the command
-// is to end now.
-const lastWords = 500 * time.Millisecond
-
-// tell writes the last line. In a hurry it does not wait for a reader for longer than lastWords.
+// tell writes the last line. In a hurry it does not wait for a reader for longer than [job.LastWords].
 func tell(stderr io.Writer, line string, hurry bool) {
 	if !hurry {
 		_ = lines.WriteAll(stderr, []byte(line))
@@ -66,7 +62,7 @@ func tell(stderr io.Writer, line string, hurry bool) {
 		defer close(told)
 		_ = lines.WriteAll(stderr, []byte(line))
 	}()
-	late := time.NewTimer(lastWords)
+	late := time.NewTimer(job.LastWords)
 	defer late.Stop()
 	select {
 	case <-told:
@@ -79,15 +75,6 @@ func tell(stderr io.Writer, line string, hurry bool) {
 func unheard(err error) bool {
 	_, is := errors.AsType[*job.OutputError](err)
 	return is
-}
-
-// hurried reports whether the command is to end now: the user has ended it, its time is over, or
-// nobody reads its output.
-func hurried(err error) bool {
-	_, late := errors.AsType[*job.TimeoutError](err)
-	_, interrupted := errors.AsType[*job.InterruptError](err)
-	_, unread := errors.AsType[*job.UnreadError](err)
-	return late || interrupted || unread
 }
 
 // addDefaults adds the library's own commands, and has all commands complete words and refuse

@@ -76,6 +76,18 @@ func (e *UnreadError) Error() string {
 
 func (e *UnreadError) Unwrap() error { return e.Cause }
 
+// LastWords is how long the reader of standard error may take for the last lines of a job that is to end now.
+const LastWords = 500 * time.Millisecond
+
+// Hurried reports whether a job that has ended so is to end now: the user has ended it, its time is over, or
+// nobody reads its output.
+func Hurried(err error) bool {
+	_, late := errors.AsType[*TimeoutError](err)
+	_, interrupted := errors.AsType[*InterruptError](err)
+	_, unread := errors.AsType[*UnreadError](err)
+	return late || interrupted || unread
+}
+
 // An OutputError is output that could not be passed on, which ends the job.
 type OutputError struct {
 	Rank  int // whose output it was

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/strandmp/strand/internal/lines"
 	"github.com/strandmp/strand/internal/trace"
 	"github.com/strandmp/strand/param"
 )
@@ -50,16 +51,50 @@ func (j *job) withTrace(page *os.File, failure error) error {
 	if page == nil {
 		return failure
 	}
-	unwritten := j.writeTrace(page)
+	text, unwritten := j.writeTrace(page)
 	if failure != nil && unwritten != nil {
-		fmt.Fprintf(j.config.stderr(), "strand run: %v\n", unwritten)
-		return failure
+		text = fmt.Sprintf("strand run: %v\n", unwritten)
 	}
-	return cmp.Or(failure, unwritten)
+	return cmp.Or(failure, unwritten, j.tellLast(text, Hurried(failure)))
 }
 
-// writeTrace writes what the ranks have recorded. All of them have ended.
-func (j *job) writeTrace(f *os.File) error {
+// tellLast writes lines about a job that is over. Their reader may take its time, until a signal comes; in a hurry it has [LastWords].
+func (j *job) tellLast(text string, hurry bool) error {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		_ = lines.WriteAll(j.config.stderr(), []byte(text))
+	}()
+	late := stoppedTimer()
+	defer late.Stop()
+	if hurry {
+		late.Reset(LastWords)
+	}
+	for {
+		select {
+		case <-told:
+			return nil
+		case <-late.C:
+			return nil
+		case sig := <-j.config.Signals:
+			if number, ends := ending(sig); ends {
+				return &UnreadError{&InterruptError{Signal: number}}
+			}
+		}
+	}
+}
+
+// ending reports whether a signal ends a wait that is not for ranks.
+func ending(sig os.Signal) (number syscall.Signal, ends bool) {
+	switch number, _ = sig.(syscall.Signal); number {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return number, true
+	}
+	return number, false
+}
+
+// writeTrace writes what the ranks have recorded, and returns what is to be said of it. All of them have ended.
+func (j *job) writeTrace(f *os.File) (text string, err error) {
 	var ranks []*trace.Rank
 	var silent []int
 	for _, p := range j.ranks {
@@ -76,10 +111,9 @@ func (j *job) writeTrace(f *os.File) error {
 	}
 	sum, err := j.interruptible(f, func() (trace.Summary, error) { return writePage(f, ranks) })
 	if err != nil {
-		return fmt.Errorf("--trace %s: what the ranks have recorded is lost: %w", j.config.Trace, err)
+		return "", fmt.Errorf("--trace %s: what the ranks have recorded is lost: %w", j.config.Trace, err)
 	}
-	fmt.Fprintf(j.config.stderr(), "%s", j.traceText(&sum, len(ranks), silent))
-	return nil
+	return j.traceText(&sum, len(ranks), silent), nil
 }
 
 // interruptible writes to a file until a signal ends that: who reads it, or where it lies, may hold it up for ever.
@@ -98,8 +132,7 @@ func (j *job) interruptible(f *os.File, write func() (trace.Summary, error)) (tr
 		case r := <-written:
 			return r.sum, r.err
 		case sig := <-j.config.Signals:
-			switch number, _ := sig.(syscall.Signal); number {
-			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+			if number, ends := ending(sig); ends {
 				_ = f.Close() // this ends a write to a pipe
 				return trace.Summary{}, fmt.Errorf("signal %d (%s) has come while it was written", int(number), unix.SignalName(number))
 			}

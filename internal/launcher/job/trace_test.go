@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -242,7 +243,8 @@ func TestTraceThatNobodyReadsAnyMore(t *testing.T) {
 	f, err := j.config.openTrace()
 	require.NoError(t, err)
 	require.NoError(t, reader.Close())
-	require.ErrorIs(t, j.writeTrace(f), syscall.EPIPE)
+	_, err = j.writeTrace(f)
+	require.ErrorIs(t, err, syscall.EPIPE)
 
 	var mistake *UsageError
 	_, err = j.config.openTrace()
@@ -268,8 +270,36 @@ func TestSignalWhileTheTraceIsWritten(t *testing.T) {
 		return true
 	}))
 	over := make(chan error, 1)
-	go func() { over <- j.writeTrace(f) }()
+	go func() {
+		_, err := j.writeTrace(f)
+		over <- err
+	}()
 	signals <- syscall.SIGCONT // is nothing
 	signals <- syscall.SIGTERM
 	assert.ErrorContains(t, <-over, "what the ranks have recorded is lost: signal 15 (SIGTERM) has come while it was written")
+}
+
+// Where nobody reads standard error, a signal ends the wait for who is to be told of the trace; so does some time, if the job was to end.
+func TestNobodyHearsOfTheTrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, errs := io.Pipe()
+		signals := make(chan os.Signal)
+		j := &job{config: Config{Stderr: errs, Signals: signals}}
+		over := make(chan error, 1)
+		go func() { over <- j.tellLast("a line\n", false) }()
+		signals <- syscall.SIGCONT // is nothing
+		synctest.Wait()
+		assert.Empty(t, over, "its reader may take any time")
+		signals <- syscall.SIGTERM
+		err := <-over
+		assert.EqualError(t, err, "signal 15 (SIGTERM), when all ranks had ended (nobody reads its output, the rest of which is lost)")
+		assert.True(t, Hurried(err))
+		require.NoError(t, reader.Close())
+
+		reader, j.config.Stderr = io.Pipe()
+		begun := time.Now()
+		require.NoError(t, j.tellLast("another\n", true))
+		assert.Equal(t, LastWords, time.Since(begun))
+		require.NoError(t, reader.Close())
+	})
 }
