@@ -169,6 +169,9 @@ func (s *supervisor) handle(e event) {
 func (s *supervisor) judgeExit(e event) {
 	rank, status := e.rank, e.status
 	s.logExit(e)
+	if errors.Is(e.lost, local.ErrBeyond) {
+		s.notes.add(fmt.Sprintf("strand run: rank %d on host %s (pid %d): %v\n", rank, s.hostOf(rank), s.ranks[rank].PID(), e.lost))
+	}
 	var failure *RankError
 	switch {
 	case e.lost != nil:

@@ -13,13 +13,14 @@ type Group struct {
 	gone bool // another group may have the number by now
 }
 
-// Signal sends s to the group, unless that is gone.
-func (g *Group) Signal(s syscall.Signal) {
+// Signal sends s to the group, unless that is gone. Its error is that of kill(2).
+func (g *Group) Signal(s syscall.Signal) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.gone {
-		_ = syscall.Kill(-g.PID, s)
+	if g.gone {
+		return nil
 	}
+	return syscall.Kill(-g.PID, s)
 }
 
 // Reap calls wait, which reaps the child, when the child has ended. By then it has killed what the
@@ -35,7 +36,7 @@ func (g *Group) Reap(wait func() error) error {
 
 // end kills what is in the group. It is the last signal to it.
 func (g *Group) end() {
-	g.Signal(syscall.SIGKILL)
+	_ = g.Signal(syscall.SIGKILL) // there may be nobody left
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gone = true

@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/strandmp/strand/internal/launcher/control"
 	"github.com/strandmp/strand/internal/trace"
@@ -47,7 +49,18 @@ type Process struct {
 	cmd   *exec.Cmd
 	group Group
 	life  *lifeline
+
+	refused sync.Once
+	beyond  chan struct{} // closed when the system has refused to kill it
+	ended   chan error    // gets the end of the process
 }
+
+// ErrBeyond: a rank can not be ended, and is left behind.
+var ErrBeyond = errors.New("it can not be ended, since it has become another user's, as by sudo (kill: operation not permitted); it is left behind")
+
+// leavingTime is how long one may take all the same that the system has refused to kill. It may just be ending: some systems
+// refuse then too.
+const leavingTime = 200 * time.Millisecond
 
 // firstExtra is the descriptor that the first of a process's ExtraFiles becomes.
 const firstExtra = 3
@@ -55,7 +68,7 @@ const firstExtra = 3
 // Start starts a rank. Call it on a thread that lives as long as the job: the kernel ends a child
 // with the thread that started it, and Go may end a thread that is nobody's.
 func Start(c Command) (*Process, error) {
-	p := &Process{cmd: &exec.Cmd{
+	p := &Process{beyond: make(chan struct{}), ended: make(chan error, 1), cmd: &exec.Cmd{
 		Path: c.Path, Args: c.Args, SysProcAttr: procAttr(),
 		Env: append(slices.Clip(c.Environ),
 			"PMI_FD=3", control.Variable+"=4", // the ExtraFiles
@@ -159,19 +172,45 @@ func (p *Process) discard() error {
 // PID is the number of the rank's process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Signal sends s to the rank's process group, unless that is gone.
-func (p *Process) Signal(s syscall.Signal) { p.group.Signal(s) }
+// Signal sends s to the rank's process group, unless that is gone. If the system refuses SIGKILL, Wait returns.
+func (p *Process) Signal(s syscall.Signal) {
+	if err := p.group.Signal(s); s == syscall.SIGKILL && errors.Is(err, syscall.EPERM) {
+		p.refused.Do(func() { close(p.beyond) })
+	}
+}
 
 // Wait returns how the rank ended. By then it has killed what the rank left in its process
-// group. It is an error if that is not known, as where another part of this program waits for all children.
+// group. It is an error if that is not known, as where another part of this program waits for all children. It is [ErrBeyond] if the
+// rank runs on and nothing can be done about it.
 func (p *Process) Wait() (syscall.WaitStatus, error) {
-	err := p.group.Reap(p.cmd.Wait)
+	go func() { p.ended <- p.group.Reap(p.cmd.Wait) }()
+	known, err := p.awaitEnd()
+	if !known {
+		return 0, ErrBeyond
+	}
 	p.life.cut()
 	if p.cmd.ProcessState == nil {
 		return 0, err
 	}
 	status, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus) // the error says what the status says
 	return status, nil
+}
+
+// awaitEnd waits for the end of the process, and not for long once the system has refused to kill it.
+func (p *Process) awaitEnd() (known bool, err error) {
+	select {
+	case err = <-p.ended:
+		return true, err
+	case <-p.beyond:
+	}
+	late := time.NewTimer(leavingTime)
+	defer late.Stop()
+	select {
+	case err = <-p.ended:
+		return true, err
+	case <-late.C:
+		return false, nil
+	}
 }
 
 // Recorded is what the rank has recorded, if a ring was asked for. Call it once, when the rank has ended.

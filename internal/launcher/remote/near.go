@@ -194,13 +194,13 @@ func (l *Line) hear(build string) error {
 	return nil
 }
 
-func (l *Line) kill() { l.group.Signal(syscall.SIGKILL) }
+func (l *Line) kill() { _ = l.group.Signal(syscall.SIGKILL) }
 
 // dismiss ends the shell, and what it runs here if that is where it leads. They may clean up before, and on a busy
 // host that takes its time.
 func (l *Line) dismiss() {
-	l.group.Signal(syscall.SIGTERM)
-	l.group.Signal(syscall.SIGCONT) // a stopped process would not see SIGTERM
+	_ = l.group.Signal(syscall.SIGTERM)
+	_ = l.group.Signal(syscall.SIGCONT) // a stopped process would not see SIGTERM
 	hurry := time.NewTimer(partTime)
 	defer hurry.Stop()
 	select {

@@ -58,6 +58,12 @@ func ForbidDeathSignals() error {
 	return refuse(false, load(callAt), unless(unix.SYS_PRCTL, 3), load(domainAt), unless(unix.PR_SET_PDEATHSIG, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
 }
 
+// ForbidKilling has the kernel refuse the calling thread to send signals, as to processes of another user. It is to be locked to its goroutine
+// and to end with it.
+func ForbidKilling() error {
+	return refuse(false, load(callAt), unless(unix.SYS_KILL, 1), answer(unix.SECCOMP_RET_ERRNO|uint32(unix.EPERM)))
+}
+
 // Offsets in struct seccomp_data.
 const (
 	callAt   = 0  // the number of the system call
