@@ -207,6 +207,17 @@ func TestRunIsStopped(t *testing.T) {
 	x.end()
 }
 
+// A rank that asks at the terminal itself, as for a password, is stopped for it. That is told, and told once.
+func TestRunTellsWhoAsksAtTheTerminal(t *testing.T) {
+	x := atTerminal(t, `$STRAND run -n 2 sh -c 'echo pid $$; [ $PMI_RANK = 1 ] && exec sleep 300; read line </dev/tty'; echo status $?`)
+	x.await(`pid (\d+)`, 2)
+	pid := x.await(`strand run: rank 0 on host \S+ \(pid (\d+)\) is stopped, since it wants something of the terminal`, 1)[0]
+	require.NoError(t, exec.Command("kill", "-KILL", pid).Run())
+	x.await(`status 137`, 1)
+	x.end()
+	assert.Len(t, x.await(`is stopped`, 1), 1)
+}
+
 // A question is shown though its line has no end, and the lines of others do not go on in it.
 func TestRunShowsPrompts(t *testing.T) {
 	x := atTerminal(t, `$STRAND run -n 2 --tag-output sh -c '[ $PMI_RANK = 1 ] || { printf "your name? "; read name; echo "hello $name"; }'`)

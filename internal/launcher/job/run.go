@@ -116,6 +116,9 @@ func (j *job) run(ctx context.Context) error {
 	for _, p := range j.ranks {
 		j.attend(p)
 	}
+	if len(j.config.Elsewhere) == 0 {
+		j.working.Go(j.heedStops)
+	}
 	s := newSupervisor(j)
 	if startErr != nil {
 		s.endBecause(startErr)
