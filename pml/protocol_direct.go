@@ -22,8 +22,9 @@ type direct struct {
 
 var _ engine.Condition = (*direct)(nil)
 
-// Done implements [engine.Condition].
-func (d *direct) Done() bool { return d.done }
+// Done implements [engine.Condition]. A message that has come and waits for a receive, as it has another tag or is none of those that are taken
+// in so, ends it too: nothing overtakes it here, and what has just come may be what is looked for.
+func (d *direct) Done() bool { return d.done || d.context.match.Waiting() }
 
 // Park implements [engine.Condition]: a wait that parks is for an operation.
 func (d *direct) Park(*engine.Waiter) {}
@@ -55,7 +56,7 @@ func (c *Context) recvShort(buf []byte, needs representation.Traits, src, tag in
 	}
 	d := &p.direct
 	d.context, d.from, d.tag, d.buf = c, pe, int32(tag), buf
-	done := p.engine.Briefly(d, pe.poller)
+	done := p.engine.Briefly(d, pe.poller) && d.done
 	st := Status{Source: src, Tag: tag, Count: d.count}
 	*d = direct{}
 	return st, done

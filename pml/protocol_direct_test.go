@@ -33,6 +33,7 @@ func TestDirectReceive(t *testing.T) {
 	const tag = 5
 	for name, test := range map[string]struct {
 		at, tag, size int
+		asks          bool
 		posted        bool
 		needs         representation.Traits
 		done          bool
@@ -44,6 +45,7 @@ func TestDirectReceive(t *testing.T) {
 		"never":                           {tag: tag, size: 8},
 		"with another tag":                {at: 2, tag: tag + 1, size: 8},
 		"too long for its buffer":         {at: 2, tag: tag, size: 9},
+		"whose sender waits for it":       {at: 2, tag: tag, size: 8, asks: true},
 		"while another receive is posted": {at: 2, tag: tag, size: 8, posted: true},
 		"of values that are alike":        {at: 1, tag: tag, size: 8, needs: representation.Words, done: true},
 		"of values that are not":          {at: 2, tag: tag, size: 8, needs: representation.Order},
@@ -62,10 +64,15 @@ func TestDirectReceive(t *testing.T) {
 				defer p.leave(op)
 			}
 			message := []byte("message!!")[:test.size]
-			pe.poller = &timely{at: test.at, arrive: func() {
+			source := &timely{at: test.at, arrive: func() {
 				h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: int32(test.tag), Frame: 1, Seq: 1, LaneSeq: 1}
-				require.NoError(t, pe.rails[0].Deliver(encoded(h), message))
+				body := message
+				if test.asks {
+					h.Kind, h.Size, h.Handle, body = wire.Request, uint64(test.size), 7, nil
+				}
+				require.NoError(t, pe.rails[0].Deliver(encoded(h), body))
 			}}
+			pe.poller = source
 			used, buf := p.ops.used, make([]byte, 8)
 			st, done := c.recvShort(buf, test.needs, 1, tag)
 			require.Equal(t, test.done, done)
@@ -77,7 +84,11 @@ func TestDirectReceive(t *testing.T) {
 				require.True(t, c.match.Idle())
 				return
 			}
-			require.Equal(t, test.at != 0 && !test.posted && test.needs == 0, c.match.Probe(1, int32(test.tag)) != nil)
+			came := test.at != 0 && !test.posted && test.needs == 0
+			require.Equal(t, came, c.match.Probe(1, int32(test.tag)) != nil)
+			if came {
+				require.Equal(t, test.at, source.polls, "it is no longer waited for")
+			}
 		})
 	}
 }
