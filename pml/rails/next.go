@@ -285,15 +285,17 @@ func (p *Peer) due(r *Rail, e Env) int64 {
 }
 
 // activate takes the next of what stands by: one spare path, or all rails of a tier. It leaves
-// out the spare paths of a peer that refuses wherever it is tried: they would only take time.
+// out the spare paths of a peer that refuses wherever it is tried: they would only take time. One that
+// has done so for Absence, and of which the launcher does not tell that it has left, is behind a firewall.
 func (p *Peer) activate(e Env) (activated []*Rail) {
 	e.Parting = false // one address that refuses is not all of them
-	left := p.refusing(e)
+	away := p.refusing(e)
+	left := away.runs && away.last >= away.since && away.last-away.since < int64(Absence)
 	kept := p.Standby[:0:0]
 	for _, r := range p.Standby {
 		spare := r.Spare != btl.NotSpare
 		switch {
-		case spare && left.runs && left.last >= left.since, len(activated) > 0 && (spare || r.Tier != activated[0].Tier):
+		case spare && left, len(activated) > 0 && (spare || r.Tier != activated[0].Tier):
 			kept = append(kept, r)
 		default:
 			activated = append(activated, r)

@@ -589,6 +589,36 @@ func TestSparePathsForTheGoodbye(t *testing.T) {
 	}
 }
 
+// Spare paths are tried where a peer refuses for as long as one does that has left, and the launcher does not tell that it has: a firewall
+// may do so that rejects.
+func TestSparePathsBehindAFirewall(t *testing.T) {
+	p := known(201)
+	r, spare := p.Rails[0], &Rail{Tier: 200, Spare: btl.Detour}
+	p.Standby = []*Rail{spare}
+	now := at(0)
+	now.Appeals = true
+	p.Up(r, now)
+	p.Down(r, syscall.ECONNRESET, now)
+	for {
+		s := p.Next(now)
+		switch s.Do {
+		case Activate:
+			require.Equal(t, []*Rail{spare}, s.Rails)
+			require.InDelta(t, Absence.Seconds(), float64(now.Now-at(0).Now)/1e9, 1)
+			return
+		case Connect:
+			p.Down(r, syscall.ECONNREFUSED, now)
+		case Wait:
+			require.Greater(t, s.At, now.Now)
+			require.Less(t, s.At, at(10*Absence).Now, "the spare path was not tried")
+			now.Now = s.At
+		case Appeal:
+		default:
+			require.Failf(t, "what is done", "%+v", s)
+		}
+	}
+}
+
 // A connection that only the peer can make breaks while this process leaves, and no beat looks
 // after the peer any more: the peer is called.
 func TestPeerIsCalledWhenItsConnectionBreaks(t *testing.T) {

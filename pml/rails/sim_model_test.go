@@ -1,11 +1,9 @@
 package rails
 
 import (
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/test/need"
 )
 
@@ -76,7 +74,6 @@ func (d *side) mayFail(p *path) {
 	case d.other().ended():
 	case r.State == Gone: // what has ended for good is tried no more, though it was somebody else's only then
 	case r.State == Connecting && r.began < p.since: // a system may take two minutes before it asks again
-	case d.leftOut(r):
 	case d.over == Silence && !r.avoids(): // over the interfaces of those that are silent: not tried beside them
 	case d.over == Silence || d.over == Standstill:
 		// The beats tell of a minute. A connection that was made lately may have brought nothing yet.
@@ -88,14 +85,6 @@ func (d *side) mayFail(p *path) {
 	default:
 		d.fatal("side %d has failed for %d, and %s lasts since %.3f", 1-d.no, d.over, p.name, sinceStart(p.since))
 	}
-}
-
-// leftOut reports whether a rail is a spare one that is not tried, since a peer that refuses by all others would refuse by it too.
-func (d *side) leftOut(r *sideRail) bool {
-	e := d.env
-	e.Parting = false
-	others := d.peer.refusing(e)
-	return r.Spare != btl.NotSpare && slices.Contains(d.peer.Standby, r.Rail) && others.runs && others.last >= others.since
 }
 
 // mayHaveFailed is mayFail after a change of the paths: for each that is as it was for a while.
@@ -235,7 +224,7 @@ func (s *sim) lasting(d *side) *path {
 func (s *sim) connects(r *sideRail, within time.Duration) {
 	a, b := s.sides[0], s.sides[1]
 	done := func() bool { return a.peer.Connected() || a.ended() || b.ended() }
-	if !s.comes(within, func() bool { return done() || a.peer.answerBy != 0 || a.leftOut(r) || b.leftOut(r) }) {
+	if !s.comes(within, func() bool { return done() || a.peer.answerBy != 0 }) {
 		s.fatal("%s lasts, and for %v side 1 was not connected", r.path.name, within)
 	}
 	s.comes(3*AppealTime, done)
