@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -127,8 +128,19 @@ var goings = map[string]func(*strand.World) error{
 	"give up": func(*strand.World) error { return errors.New("there is nothing to be done") },
 }
 
-// run runs a command whose ranks are this program, and returns what it says and its status.
+// run runs a command whose ranks are this program, and returns what it says and its status. Hydra asks the system for a port and listens
+// there afterwards. Another program may have come first, as those of tests beside this one: then it has started nothing, and is run again.
 func run(t *testing.T, role string, env []string, name string, args ...string) (output string, status int) {
+	t.Helper()
+	for range 5 {
+		if output, status = runOnce(t, role, env, name, args...); !strings.Contains(output, "HYDU_sock_listen") {
+			break
+		}
+	}
+	return output, status
+}
+
+func runOnce(t *testing.T, role string, env []string, name string, args ...string) (output string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()
