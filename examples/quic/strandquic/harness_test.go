@@ -59,10 +59,18 @@ func (p *pair) send(lane int, payload string) {
 	p.loop.Until(p.t, "room", func() bool { return p.recv.Downs > 0 || p.ep.Send(f, lane) != btl.Busy })
 }
 
-// until waits for something at either rank.
+// until waits for something at either rank. If the endpoint fails before, which makes no other attempt, the error tells more than that it was in vain.
 func (p *pair) until(what string, so func() bool) {
 	p.t.Helper()
-	p.loop.Until(p.t, what, so)
+	failed := false
+	p.loop.Until(p.t, what, func() bool {
+		reached := so()
+		failed = !reached && p.recv.Downs > 0
+		return reached || failed
+	})
+	if failed {
+		p.t.Fatalf("waited for %s: %v", what, p.recv.Err)
+	}
 }
 
 // arrived are the payloads of the frames that rank 1 has.
