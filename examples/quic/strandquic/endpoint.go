@@ -1,7 +1,9 @@
 package strandquic
 
 import (
+	"context"
 	"io"
+	"sync"
 
 	"github.com/strandmp/strand/handoff"
 	"github.com/strandmp/strand/wireup"
@@ -17,9 +19,9 @@ func (e *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) erro
 		link.heard()
 	}
 	e.Begin(l, first, peer, 1+lanes)
-	conn := link.conn
+	conn, accept := link.conn, oneByOne(link.conn.AcceptUniStream)
 	for i := range lanes {
-		link.Read(1+i, func() (io.Reader, error) { return conn.AcceptUniStream(conn.Context()) })
+		link.Read(1+i, func() (io.Reader, error) { return accept(conn.Context()) })
 	}
 	for i := range link.m.lanes {
 		stream, err := conn.OpenUniStream()
@@ -29,4 +31,15 @@ func (e *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) erro
 		link.Write(1+i, stream, stream.Close)
 	}
 	return nil
+}
+
+// oneByOne has one caller at a time accept. Where several wait, quic-go may wake one alone for streams that come together: what is in the
+// others is then not read before one more comes.
+func oneByOne[T any](accept func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var mu sync.Mutex
+	return func(ctx context.Context) (T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return accept(ctx)
+	}
 }

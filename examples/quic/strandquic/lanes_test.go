@@ -1,9 +1,12 @@
 package strandquic
 
 import (
+	"context"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,4 +107,25 @@ func TestALostPacketHoldsUpItsLane(t *testing.T) {
 		t.Errorf("a frame has overtaken one of its own lane: %.20q", order)
 	}
 	t.Logf("lane 0's packet is lost; a frame of the same lane arrives after %v, when it has been sent again", after)
+}
+
+// The lanes' readers wait for their streams one after the other.
+func TestStreamsAreAcceptedOneByOne(t *testing.T) {
+	var within, accepted atomic.Int32
+	accept := oneByOne(func(context.Context) (int32, error) {
+		if within.Add(1) > 1 {
+			t.Error("two wait at a time")
+		}
+		runtime.Gosched() // the others come
+		within.Add(-1)
+		return accepted.Add(1), nil
+	})
+	var readers sync.WaitGroup
+	for range 100 {
+		readers.Go(func() { _, _ = accept(t.Context()) })
+	}
+	readers.Wait()
+	if accepted.Load() != 100 {
+		t.Errorf("%d streams were accepted", accepted.Load())
+	}
 }
