@@ -40,25 +40,24 @@ func (c *Context) statusOf(in *inbound) Status {
 	return Status{Source: c.group.Rank(in.peer.rank), Tag: int(in.Tag), Count: int(min(in.total, math.MaxInt))} // no longer one can be received
 }
 
-// probe finds a message, after one round of progress if need be. The lock is
-// held.
-func (c *Context) probe(src, tag int) (*inbound, int32, error) {
+// look finds a message that has come, if what a probe names is right. The lock is held.
+func (c *Context) look(src, tag int) (in *inbound, source int32, err error) {
 	if err := c.usable(); err != nil {
 		return nil, 0, err
 	}
-	source, err := c.matchable("probe", src, tag)
-	if err != nil {
+	if source, err = c.matchable("probe", src, tag); err != nil {
 		return nil, 0, err
 	}
-	in := c.find(source, tag)
-	if in == nil {
-		c.pml.engine.Poll(c.pml.expectedFrom(source))
-		in = c.find(source, tag)
+	return c.find(source, tag), source, nil
+}
+
+// lookAgain finds a message after a round of progress, or returns why none will come. The lock is held.
+func (c *Context) lookAgain(source int32, tag int) (*inbound, error) {
+	c.pml.engine.Poll(c.pml.expectedFrom(source))
+	if in := c.find(source, tag); in != nil {
+		return in, nil
 	}
-	if in == nil {
-		err = c.prospect(source)
-	}
-	return in, source, err
+	return nil, c.prospect(source)
 }
 
 // arrival is the condition that a probe waits for.
@@ -125,25 +124,51 @@ func (c *Context) waitFor(ctx context.Context, src, tag int) (*inbound, error) {
 	if err := Ended(ctx); err != nil {
 		return nil, err
 	}
-	in, source, err := c.probe(src, tag)
+	in, source, err := c.look(src, tag)
 	if in != nil || err != nil {
 		return in, err
 	}
-	a := &arrival{context: c, source: source, tag: tag, seen: c.match.Version()}
+	if c.prospect(source) != nil {
+		if in, err = c.lookAgain(source, tag); in != nil || err != nil {
+			return in, err
+		}
+	}
 	p := c.pml
-	p.probes++
-	a.number = p.probes
-	p.probing = append(p.probing, a)
+	a := p.newArrival(arrival{context: c, source: source, tag: tag, seen: c.match.Version()})
 	wait := p.traceWait(1)
 	err = p.engine.Wait(ctx, a, p.expectedFrom(source))
 	p.traceWaited(wait, err)
-	if i := slices.Index(p.probing, a); i >= 0 {
-		p.probing = slices.Delete(p.probing, i, i+1)
+	if in = a.in; err == nil {
+		err = a.err
 	}
+	p.endArrival(a)
 	if err != nil {
 		return nil, err
 	}
-	return a.in, a.err
+	return in, nil
+}
+
+// newArrival notes that a probe waits.
+func (p *PML) newArrival(as arrival) *arrival {
+	a := p.spareArrival
+	if a == nil {
+		a = new(arrival)
+	}
+	p.spareArrival = nil
+	p.probes++
+	*a = as
+	a.number = p.probes
+	p.probing = append(p.probing, a)
+	return a
+}
+
+// endArrival notes that it does no longer.
+func (p *PML) endArrival(a *arrival) {
+	if i := slices.Index(p.probing, a); i >= 0 {
+		p.probing = slices.Delete(p.probing, i, i+1)
+	}
+	*a = arrival{}
+	p.spareArrival = a
 }
 
 // Probe waits for a message that a receive with the same source and tag would
@@ -161,8 +186,11 @@ func (c *Context) Probe(ctx context.Context, src, tag int) (Status, error) {
 
 // glance is a probe that does not wait: that nobody is left to send is nothing to it.
 func (c *Context) glance(src, tag int) (*inbound, error) {
-	in, _, err := c.probe(src, tag)
-	if errors.Is(err, errDeserted) {
+	in, source, err := c.look(src, tag)
+	if in != nil || err != nil {
+		return in, err
+	}
+	if in, err = c.lookAgain(source, tag); errors.Is(err, errDeserted) {
 		err = nil
 	}
 	return in, err

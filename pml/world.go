@@ -48,20 +48,21 @@ type PML struct {
 	freed         idSet    // contexts that are no more
 	buried        *Context // stands for all of them; nil while there is none
 
-	ops         operations
-	overdue     overdue
-	direct      direct
-	instant     operation // stands for those that are complete once they are started
-	frames      *txFrame  // free lists
-	inbounds    *inbound
-	taken       *inbound // messages that matched probes have taken and nobody has received
-	waitSets    *waitSet
-	lastContext *Context
-	recent      btl.Poller // the endpoint that has delivered last
-	late        *peer      // what it has acknowledged is to be noted yet
-	probers     []*engine.Waiter
-	probing     []*arrival
-	probes      uint64 // that have waited
+	ops          operations
+	overdue      overdue
+	direct       direct
+	instant      operation // stands for those that are complete once they are started
+	frames       *txFrame  // free lists
+	inbounds     *inbound
+	taken        *inbound // messages that matched probes have taken and nobody has received
+	waitSets     *waitSet
+	lastContext  *Context
+	recent       btl.Poller // the endpoint that has delivered last
+	late         *peer      // what it has acknowledged is to be noted yet
+	probers      []*engine.Waiter
+	probing      []*arrival
+	spareArrival *arrival // for the next probe that waits
+	probes       uint64   // that have waited
 
 	spareFrames, spareInbounds int // how many are on the free lists
 
