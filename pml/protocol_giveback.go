@@ -10,8 +10,8 @@ import (
 )
 
 // A blocking receive whose context ends gives back the message that it has begun to take.
-// The message waits for another receive, at its old place. An eager message is kept here,
-// as one that found no receive is. The data of a rendezvous stays with its sender, who is
+// The message waits for another receive, at its old place. One whose first frame brings all of it
+// is kept here, as one that found no receive is. The data of a rendezvous stays with its sender, who is
 // told to forget the clearance (CLEAR with the flag "withdrawn"), and begins anew at the
 // next one.
 //
@@ -25,9 +25,10 @@ func (op *operation) giveBack() *inbound {
 	op.unbind()
 	in := op.in
 	op.in = nil
-	if in.asked {
+	if in.asked && !in.isAll() {
 		return op.withdraw(in)
 	}
+	in.owes = false
 	in.keep()
 	op.pml.freeOperation(op)
 	return in

@@ -32,13 +32,15 @@ type inbound struct {
 	op       *operation        // the receive it is for, once known
 
 	context *Context
-	total   uint64   // length of the whole message
-	data    []byte   // the payload, if no receive was there for it
-	whole   bool     // the payload has arrived
-	stuck   bool     // it will not: the peer is gone
-	asked   bool     // it is a request to send
-	waits   bool     // and has found no receive
-	handle  uint64   // the sender's, to answer it
+	total   uint64 // length of the whole message
+	data    []byte // the payload, if no receive was there for it
+	whole   bool   // the payload has arrived
+	stuck   bool   // it will not: the peer is gone
+	asked   bool   // it is a request to send
+	waits   bool   // and has found no receive
+	handle  uint64 // the sender's, to answer it
+	owes    bool   // it is to be answered when it has come
+	how     wire.Flags
 	round   uint32   // how often it was given back
 	units   uint32   // credit it takes
 	next    *inbound // on the free list, or of those that matched probes have taken
@@ -73,7 +75,7 @@ func (p *PML) freeInbound(in *inbound) {
 	in.peer, in.rail, in.op, in.context, in.data = nil, nil, nil, nil, nil
 	in.offset, in.partOf, in.at = 0, nil, 0
 	in.whole, in.asked, in.handle, in.round, in.units, in.total = false, false, 0, 0, 0, 0
-	in.numbered, in.stuck = false, false
+	in.numbered, in.stuck, in.owes = false, false, false
 	if p.spareInbounds < keptSpare {
 		in.next, p.inbounds = p.inbounds, in
 		p.spareInbounds++
@@ -371,6 +373,9 @@ func (r *rail) end(in *inbound) error {
 		}
 	default:
 		in.whole = true
+		if in.asked && in.isAll() {
+			return in.requestCame()
+		}
 		if in.op != nil {
 			in.settle()
 		}

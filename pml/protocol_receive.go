@@ -86,11 +86,7 @@ func (op *operation) bind(in *inbound, how wire.Flags) {
 	op.booked = min(uint64(in.bytes), op.size)
 	pe.taking++
 	if in.asked && pe.failure == nil {
-		pe.sendControl(&wire.Header{Kind: wire.Clear, Lane: op.context.answerLane(), Flags: how, Handle: in.handle, Remote: op.handle(), Accept: accept, Round: in.round})
-		op.setBusy(true)
-		if !in.whole && accept <= uint64(in.bytes) {
-			in.ackNow = true // the sender waits for nothing else
-		}
+		op.answer(how)
 	}
 	if in.whole {
 		in.settle()

@@ -155,9 +155,9 @@ func (r *rail) eagerLimit(most int) int {
 const bareRequest = 512 << 10
 
 // firstPiece is how much data goes with a request to send. Where release means
-// delivery nothing does: the data waits in the sender's buffer, uncopied.
+// delivery nothing does, unless it is short: the data waits in the sender's buffer, uncopied.
 func (r *rail) firstPiece(size uint64) uint64 {
-	if r.attr.Confirms || size >= bareRequest {
+	if r.attr.Confirms && size > copyFirst || size >= bareRequest {
 		return 0
 	}
 	return min(size, uint64(r.attr.EagerLimit), uint64(r.attr.MaxFrame))

@@ -33,6 +33,8 @@ var steadyCases = []steadyCase{
 	{"self/64K", 1, 64 << 10, toSelf, 1},
 	{"tcp/8", 2, 8, pingPong, 2},
 	{"tcp/64K", 2, 64 << 10, pingPong, 2},
+	{"tcp/8/synchronous", 2, 8, synchronous, 2},
+	{"tcp/8/probed", 2, 8, probed, 2},
 }
 
 func init() {
@@ -75,6 +77,43 @@ func pingPong(ctx context.Context, c *strand.Comm, buf []byte) error {
 		return err
 	}
 	return c.Send(ctx, buf[:half], 0, 1)
+}
+
+// synchronous is pingPong of sends that complete when they have matched.
+func synchronous(ctx context.Context, c *strand.Comm, buf []byte) error {
+	half, other := len(buf)/2, 1-c.Rank()
+	if c.Rank() == 0 {
+		if err := c.Ssend(ctx, buf[:half], other, 1); err != nil {
+			return err
+		}
+	}
+	if _, err := c.Recv(ctx, buf[half:], other, 1); err != nil {
+		return err
+	}
+	if c.Rank() == 1 {
+		return c.Ssend(ctx, buf[:half], other, 1)
+	}
+	return nil
+}
+
+// probed is pingPong of messages that are probed for.
+func probed(ctx context.Context, c *strand.Comm, buf []byte) error {
+	half, other := len(buf)/2, 1-c.Rank()
+	if c.Rank() == 0 {
+		if err := c.Send(ctx, buf[:half], other, 1); err != nil {
+			return err
+		}
+	}
+	if _, err := c.Probe(ctx, other, 1); err != nil {
+		return err
+	}
+	if _, err := c.Recv(ctx, buf[half:], other, 1); err != nil {
+		return err
+	}
+	if c.Rank() == 1 {
+		return c.Send(ctx, buf[:half], other, 1)
+	}
+	return nil
 }
 
 // warmup is how many rounds fill free lists and connect.
