@@ -266,6 +266,14 @@ type Saver interface {
 	Save()
 }
 
+// A Sated is a [Receiver] that knows when the program has, for now, what it waits for. A transport that has more frames may
+// leave them for its next poll then: the program may ask for them by that, and a message that nobody has asked for is copied, and has
+// a place in a list. Optional, on both sides.
+type Sated interface {
+	// Sated may be called between two up-calls of a poll. It costs next to nothing.
+	Sated() bool
+}
+
 // A Flusher is an endpoint whose send queue can be measured and emptied. Optional.
 type Flusher interface {
 	// Flush sends at once what Send has held back.

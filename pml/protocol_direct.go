@@ -20,7 +20,10 @@ type direct struct {
 	done    bool
 }
 
-var _ engine.Condition = (*direct)(nil)
+var (
+	_ engine.Condition = (*direct)(nil)
+	_ btl.Sated        = (*rail)(nil)
+)
 
 // Done implements [engine.Condition]. A message that has come and waits for a receive, as it has another tag or is none of those that are taken
 // in so, ends it too: nothing overtakes it here, and what has just come may be what is looked for.
@@ -38,6 +41,9 @@ func (d *direct) takes(c *Context, from *peer, tag int32, size int) bool {
 func (d *direct) arrived(data []byte) {
 	d.count, d.done = copy(d.buf, data), true
 }
+
+// Sated implements [btl.Sated]: the next direct receive takes what comes next, which would wait in lists otherwise.
+func (r *rail) Sated() bool { return r.pml.direct.done }
 
 // comesWhole reports whether a message of n bytes comes in one piece, so that a receive that is posted later costs no copy more.
 func (pe *peer) comesWhole(n int) bool {

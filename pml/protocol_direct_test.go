@@ -70,13 +70,16 @@ func TestDirectReceive(t *testing.T) {
 				if test.asks {
 					h.Kind, h.Size, h.Handle, body = wire.Request, uint64(test.size), 7, nil
 				}
+				require.False(t, pe.rails[0].Sated())
 				require.NoError(t, pe.rails[0].Deliver(encoded(h), body))
+				require.Equal(t, test.done, pe.rails[0].Sated(), "what comes next is for the next call")
 			}}
 			pe.poller = source
 			used, buf := p.ops.used, make([]byte, 8)
 			st, done := c.recvShort(buf, test.needs, 1, tag)
 			require.Equal(t, test.done, done)
 			require.Zero(t, p.direct)
+			require.False(t, pe.rails[0].Sated())
 			require.Equal(t, used, p.ops.used)
 			if done {
 				require.Equal(t, Status{Source: 1, Tag: tag, Count: test.size}, st)

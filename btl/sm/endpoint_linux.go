@@ -27,6 +27,7 @@ type endpoint struct {
 	began    int64   // when the frame began that is arriving
 	end      error   // the peer's, which has been seen, while what it has left is read
 	counters btl.Counters
+	taker    btl.Sated // the receiver, if it is one
 }
 
 var (
@@ -109,6 +110,7 @@ func (t *talk) share(first []byte, maker bool) ([]byte, order, error) {
 
 // Ready implements [wireup.Endpoint].
 func (ep *endpoint) Ready() {
+	ep.taker, _ = ep.Recv.(btl.Sated)
 	if ep.refused {
 		ep.refused = false
 		ep.Recv.Writable()

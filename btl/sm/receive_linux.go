@@ -23,7 +23,8 @@ const inRow = 16
 // waits for that frame need not wait for a look behind it, at a cache line that the peer may be
 // writing. If the next call finds another frame at once, the peer is ahead of us, and several are
 // handed over in a row. A long frame is the first of a call: if the frame before it has ended a wait,
-// the program may post the receive for the long one, which then need not be copied.
+// the program may post the receive for the long one, which then need not be copied. A receiver that has what it waits for
+// gets no more either ([btl.Sated]).
 func (ep *endpoint) receive() bool {
 	p := ep.pipe
 	if p.working || p.mover.given {
@@ -71,7 +72,7 @@ func (ep *endpoint) receive() bool {
 		if more {
 			continue
 		}
-		if frames--; frames == 0 {
+		if frames--; frames == 0 || ep.taker != nil && ep.taker.Sated() {
 			break
 		}
 	}

@@ -32,6 +32,30 @@ func TestFramesInARow(t *testing.T) {
 	require.Equal(t, 5+inRow, len(p.recv[1].Frames), "one, after an empty look")
 }
 
+// sated is a receiver that has what it waits for, or not.
+type sated bool
+
+func (s *sated) Sated() bool { return bool(*s) }
+
+// A receiver that has what it waits for gets no more in the same poll.
+func TestWhoHasEnoughGetsNoMore(t *testing.T) {
+	p := connect(t)
+	enough := sated(false)
+	p.ep[1].taker = &enough
+	for range 6 {
+		require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+	}
+	require.True(t, p.ep[1].receive())
+	enough = true
+	for frames := 2; frames < 4; frames++ {
+		require.True(t, p.ep[1].receive())
+		require.Equal(t, frames, len(p.recv[1].Frames))
+	}
+	enough = false
+	require.True(t, p.ep[1].receive())
+	require.Equal(t, 6, len(p.recv[1].Frames))
+}
+
 // A long frame is the first of its poll: a frame before it may have ended a wait, and the program may
 // post the receive for the long one.
 func TestLongFramesComeFirst(t *testing.T) {
