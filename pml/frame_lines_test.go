@@ -389,7 +389,7 @@ func (m *lines) advance(l *letter) {
 // recvShort is what a receive that blocks does first (Context.recvShort), while anything happens that a poll may find.
 func (m *lines) recvShort(s *side, buf []byte, tag int) (Status, bool) {
 	p, pe := s.pe.pml, s.pe
-	if !s.c.match.Idle() || !pe.comesWhole(len(buf)) {
+	if s.c.match.Waiting() || !pe.comesWhole(len(buf)) {
 		return Status{}, false
 	}
 	d := &p.direct
@@ -399,7 +399,7 @@ func (m *lines) recvShort(s *side, buf []byte, tag int) (Status, bool) {
 			break
 		}
 	}
-	st, done := Status{Source: pe.rank, Tag: tag, Count: d.count}, d.done
+	st, done := d.status, d.done
 	*d = direct{}
 	return st, done
 }

@@ -13,10 +13,11 @@ import (
 // Nobody else can look meanwhile, since the lock is held. So there is one at most.
 type direct struct {
 	context *Context // nil: there is none
-	from    *peer
-	tag     int32
+	from    *peer    // nil: any
+	tag     int32    // or AnyTag
+	needs   representation.Traits
 	buf     []byte
-	count   int // bytes received
+	status  Status
 	done    bool
 }
 
@@ -34,12 +35,14 @@ func (d *direct) Park(*engine.Waiter) {}
 
 // takes reports whether it is what a message of so many bytes is for.
 func (d *direct) takes(c *Context, from *peer, tag int32, size int) bool {
-	return d.context == c && d.from == from && d.tag == tag && !d.done && size <= len(d.buf)
+	return d.context == c && (d.from == from || d.from == nil) && (d.tag == tag || d.tag == AnyTag) && !d.done && size <= len(d.buf) &&
+		from.differs&d.needs == 0
 }
 
 // arrived takes the message in.
-func (d *direct) arrived(data []byte) {
-	d.count, d.done = copy(d.buf, data), true
+func (d *direct) arrived(from *peer, tag int32, data []byte) {
+	d.done = true
+	d.status = Status{Source: d.context.group.Rank(from.rank), Tag: int(tag), Count: copy(d.buf, data)}
 }
 
 // Sated implements [btl.Sated]: the next direct receive takes what comes next, which would wait in lists otherwise.
@@ -53,19 +56,37 @@ func (pe *peer) comesWhole(n int) bool {
 // recvShort receives a message that comes whole and has come, or comes in a moment, and reports true. Otherwise nothing was received. The lock is held.
 func (c *Context) recvShort(buf []byte, needs representation.Traits, src, tag int) (Status, bool) {
 	p := c.pml
-	if !c.isCommon(src, tag) || p.trace != nil || !c.match.Idle() {
+	if !c.isOpen() || p.trace != nil || c.match.Waiting() || tag < AnyTag || tag > MaxTag {
 		return Status{}, false
 	}
-	pe := p.met(c.group.World(src))
-	if pe == nil || pe.poller == nil || pe.failure != nil || pe.differs&needs != 0 || !pe.comesWhole(len(buf)) {
+	from, source := c.directSource(src, len(buf), needs)
+	if source == nil {
 		return Status{}, false
 	}
 	d := &p.direct
-	d.context, d.from, d.tag, d.buf = c, pe, int32(tag), buf
-	done := p.engine.Briefly(d, pe.poller) && d.done
-	st := Status{Source: src, Tag: tag, Count: d.count}
+	d.context, d.from, d.tag, d.needs, d.buf = c, from, int32(tag), needs, buf
+	done := p.engine.Briefly(d, source) && d.done
+	st := d.status
 	*d = direct{}
 	return st, done
+}
+
+// directSource is who a direct receive is from, if that is one peer, and where that, or whoever it will be, is expected. It is nil where there can be none.
+func (c *Context) directSource(src, size int, needs representation.Traits) (*peer, btl.Poller) {
+	if src == AnySource {
+		if size > copyFirst || c.unacknowledged != nil || c.group.size == 2 && !c.sought {
+			return nil, nil
+		}
+		return nil, c.pml.recent
+	}
+	if uint(src) >= uint(c.group.size) {
+		return nil, nil
+	}
+	pe := c.pml.met(c.group.World(src))
+	if pe == nil || pe.failure != nil || pe.differs&needs != 0 || !pe.comesWhole(size) {
+		return nil, nil
+	}
+	return pe, pe.poller
 }
 
 // SendrecvShort sends and then receives, if both messages are of the common kind and the send is complete at once, so that the receive need not be there

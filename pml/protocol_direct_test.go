@@ -1,6 +1,7 @@
 package pml
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -34,7 +35,8 @@ func TestDirectReceive(t *testing.T) {
 	for name, test := range map[string]struct {
 		at, tag, size int
 		asks          bool
-		posted        bool
+		posted        int // 0: nothing
+		src, want     int // if not 1 and the tag
 		needs         representation.Traits
 		done          bool
 	}{
@@ -46,7 +48,13 @@ func TestDirectReceive(t *testing.T) {
 		"with another tag":                {at: 2, tag: tag + 1, size: 8},
 		"too long for its buffer":         {at: 2, tag: tag, size: 9},
 		"whose sender waits for it":       {at: 2, tag: tag, size: 8, asks: true},
-		"while another receive is posted": {at: 2, tag: tag, size: 8, posted: true},
+		"while another receive is posted": {at: 2, tag: tag, size: 8, posted: tag + 2, done: true},
+		"for a receive that is posted":    {at: 2, tag: tag, size: 8, posted: tag},
+		"for one with a wildcard":         {at: 2, tag: tag, size: 8, posted: AnyTag},
+		"from any source":                 {at: 2, tag: tag, size: 8, src: AnySource, done: true},
+		"with any tag":                    {at: 2, tag: tag + 1, size: 8, want: AnyTag, done: true},
+		"any message":                     {at: 2, tag: tag + 1, size: 8, src: AnySource, want: AnyTag, done: true},
+		"any, of values that are not":     {at: 2, tag: tag, size: 8, src: AnySource, needs: representation.Order},
 		"of values that are alike":        {at: 1, tag: tag, size: 8, needs: representation.Words, done: true},
 		"of values that are not":          {at: 2, tag: tag, size: 8, needs: representation.Order},
 	} {
@@ -58,11 +66,14 @@ func TestDirectReceive(t *testing.T) {
 			first := post(t, c, nil) // it makes the peer known
 			require.NoError(t, pe.rails[0].Deliver(encoded(wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: tag}), nil))
 			p.freeOperation(first)
-			if test.posted {
-				op, err := c.irecv(nil, nil, 1, tag+2)
+			var op *operation
+			if test.posted != 0 {
+				var err error
+				op, err = c.irecv(make([]byte, 8), nil, 1, test.posted)
 				require.NoError(t, err)
 				defer p.leave(op)
 			}
+			src, want := cmp.Or(test.src, 1), cmp.Or(test.want, tag)
 			message := []byte("message!!")[:test.size]
 			source := &timely{at: test.at, arrive: func() {
 				h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: int32(test.tag), Frame: 1, Seq: 1, LaneSeq: 1}
@@ -74,20 +85,25 @@ func TestDirectReceive(t *testing.T) {
 				require.NoError(t, pe.rails[0].Deliver(encoded(h), body))
 				require.Equal(t, test.done, pe.rails[0].Sated(), "what comes next is for the next call")
 			}}
-			pe.poller = source
+			pe.poller, p.recent, c.sought = source, source, true
 			used, buf := p.ops.used, make([]byte, 8)
-			st, done := c.recvShort(buf, test.needs, 1, tag)
+			st, done := c.recvShort(buf, test.needs, src, want)
 			require.Equal(t, test.done, done)
 			require.Zero(t, p.direct)
 			require.False(t, pe.rails[0].Sated())
 			require.Equal(t, used, p.ops.used)
 			if done {
-				require.Equal(t, Status{Source: 1, Tag: tag, Count: test.size}, st)
+				require.Equal(t, Status{Source: 1, Tag: test.tag, Count: test.size}, st)
 				require.Equal(t, message, buf[:test.size])
-				require.True(t, c.match.Idle())
+				require.False(t, c.match.Waiting())
+				require.True(t, op == nil || !op.done)
 				return
 			}
-			came := test.at != 0 && !test.posted && test.needs == 0
+			if op != nil {
+				require.True(t, op.done)
+				return
+			}
+			came := test.at != 0 && (test.needs == 0 || test.src == AnySource)
 			require.Equal(t, came, c.match.Probe(1, int32(test.tag)) != nil)
 			if came {
 				require.Equal(t, test.at, source.polls, "it is no longer waited for")

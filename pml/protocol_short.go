@@ -16,8 +16,11 @@ import (
 
 // isCommon reports whether a call is of the common kind, by what it names and by the state of the context.
 func (c *Context) isCommon(rank, tag int) bool {
-	return uint(rank) < uint(c.group.size) && tag >= 0 && tag <= MaxTag && !c.pml.closing && !c.freed && c.revoked == nil
+	return uint(rank) < uint(c.group.size) && tag >= 0 && tag <= MaxTag && c.isOpen()
 }
+
+// isOpen is startable for who does not ask why not.
+func (c *Context) isOpen() bool { return !c.pml.closing && !c.freed && c.revoked == nil }
 
 // sendShort sends a message of up to copyFirst bytes, or of as many as the rail keeps, and reports true if nothing
 // stands in the way; it is complete then. The lock is held.
@@ -124,7 +127,7 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 		return false
 	}
 	var op *operation
-	if !d.takes(c, pe, h.Tag(), len(data)) || !ch.Pass(pe.lanes[lane], h.Seq(), h.LaneSeq()) {
+	if !d.takes(c, pe, h.Tag(), len(data)) || !ch.Pass(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag()) {
 		posted := ch.Expect(pe.lanes[lane], h.Seq(), h.LaneSeq(), h.Tag())
 		if posted == nil {
 			return false
@@ -141,7 +144,7 @@ func (r *rail) deliverExpected(b, data []byte) bool {
 		pe.acknowledgeSoon()
 	}
 	if op == nil {
-		d.arrived(data)
+		d.arrived(pe, h.Tag(), data)
 	} else {
 		op.peer, op.total = pe, uint64(len(data))
 		op.describe(c.group.Rank(pe.rank), h.Tag())

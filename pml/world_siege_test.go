@@ -399,11 +399,12 @@ func (s *siege) await() {
 	memory := make([]byte, 400)
 	n := rapid.SampledFrom([]int{300, 100, 30, 1, 0}).Draw(s.T, "room")
 	buf, behind, foe := memory[:n:n], memory[n:], c.groupRank(s.foe)
-	if foe < 0 || !c.isCommon(foe, tag) || !c.match.Idle() || s.foe.failure != nil || !s.foe.comesWhole(len(buf)) {
+	if foe < 0 || !c.isCommon(foe, tag) || c.match.Waiting() || s.foe.failure != nil || !s.foe.comesWhole(len(buf)) {
 		return
 	}
 	d := &s.p.direct
-	d.context, d.from, d.tag, d.buf = c, s.foe, int32(tag), buf
+	d.context, d.tag, d.buf = c, rapid.SampledFrom([]int32{int32(tag), AnyTag}).Draw(s.T, "wanted tag"), buf
+	d.from = rapid.SampledFrom([]*peer{s.foe, nil}).Draw(s.T, "wanted source")
 	for range rapid.IntRange(1, 4).Draw(s.T, "polls") {
 		if s.one(3, "something else") {
 			s.happen()
@@ -422,7 +423,7 @@ func (s *siege) await() {
 			return h, size
 		})
 	}
-	done, n := d.done, d.count
+	done, n := d.done, d.status.Count
 	*d = direct{}
 	if done {
 		require.LessOrEqual(s, n, len(buf))

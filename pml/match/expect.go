@@ -10,16 +10,7 @@ func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	if !ch.isNext(lane, seq, laneSeq) {
 		return nil
 	}
-	var r *Recv
-	var s *slot[Recv]
-	if c.posted[anyTag]+c.posted[anySource]+c.posted[anyBoth] > 0 {
-		r, s = c.firstFit(ch.source, tag)
-	} else {
-		if s = c.recent.find(ch.source, tag); s == nil {
-			s = c.receives.find(c.hasher.hash(ch.source, tag))
-		}
-		r = s.head
-	}
+	r, s := c.fit(ch.source, tag)
 	if r == nil {
 		return nil
 	}
@@ -29,11 +20,29 @@ func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	return r
 }
 
+// fit is firstFit, in a moment where no receive with a wildcard is posted.
+func (c *Context) fit(source, tag int32) (*Recv, *slot[Recv]) {
+	if c.posted[anyTag]+c.posted[anySource]+c.posted[anyBoth] > 0 {
+		return c.firstFit(source, tag)
+	}
+	s := c.recent.find(source, tag)
+	if s == nil {
+		s = c.receives.find(c.hasher.hash(source, tag))
+	}
+	return s.head, s
+}
+
 // Pass is Expect for a message whose receiver looks for it by itself, and has posted nothing. It notes the
-// numbers, and reports true if the context is idle too.
-func (ch *Channel) Pass(lane *Lane, seq, laneSeq uint32) bool {
-	if !ch.isNext(lane, seq, laneSeq) || !ch.context.Idle() {
+// numbers, and reports true if no message waits in the context, and no receive that was posted before is for this one.
+func (ch *Channel) Pass(lane *Lane, seq, laneSeq uint32, tag int32) bool {
+	c := ch.context
+	if !ch.isNext(lane, seq, laneSeq) || c.waiting > 0 {
 		return false
+	}
+	if c.posted != [kinds]int{} {
+		if r, _ := c.fit(ch.source, tag); r != nil {
+			return false
+		}
 	}
 	ch.next++
 	lane.next++

@@ -150,10 +150,12 @@ func (p *program) short(m *modelMessage, real *Message) bool {
 	ch, lane := p.contexts[m.context].channel(m.source), p.lane[m.lane]
 	switch upTo(2).Draw(p.t, "way") {
 	case 0:
-		if !ch.Pass(lane, real.Seq, real.LaneSeq) {
+		if !ch.Pass(lane, real.Seq, real.LaneSeq, m.tag) {
 			return false
 		}
-		r := p.receive(&modelRecv{context: m.context, source: m.source, tag: m.tag})
+		source := rapid.SampledFrom([]int32{m.source, Any}).Draw(p.t, "from")
+		tag := rapid.SampledFrom([]int32{m.tag, Any}).Draw(p.t, "with")
+		r := p.receive(&modelRecv{context: m.context, source: source, tag: tag})
 		if before := p.model.post(r); before != nil {
 			p.t.Fatalf("message %d was passed on before %d", m.id, before.id)
 		}
