@@ -45,8 +45,15 @@ func (d *direct) arrived(from *peer, tag int32, data []byte) {
 	d.status = Status{Source: d.context.group.Rank(from.rank), Tag: int(tag), Count: copy(d.buf, data)}
 }
 
-// Sated implements [btl.Sated]: the next direct receive takes what comes next, which would wait in lists otherwise.
-func (r *rail) Sated() bool { return r.pml.direct.done }
+// An outcome is what somebody waits for. To look at it changes nothing.
+type outcome interface{ isOver() bool }
+
+// Sated implements [btl.Sated]: the next receive takes what comes next, which would wait in lists otherwise. If several
+// goroutines wait it may be about another one's, or one that is used again: that is as good for all but what it costs.
+func (r *rail) Sated() bool {
+	p := r.pml
+	return p.direct.done || p.awaited != nil && p.awaited.isOver()
+}
 
 // comesWhole reports whether a message of n bytes comes in one piece, so that a receive that is posted later costs no copy more.
 func (pe *peer) comesWhole(n int) bool {

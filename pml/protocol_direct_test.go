@@ -319,3 +319,36 @@ func TestSendrecvShort(t *testing.T) {
 	require.Len(t, sent.sent, frames+1)
 	require.Equal(t, used, p.ops.used)
 }
+
+// A receiver has enough when what was begun to be waited for last has come, and not before all of it has.
+func TestSatedWhenAllHasCome(t *testing.T) {
+	pe, _, c := promptPeer(t, 100)
+	p, r := pe.pml, pe.rails[0]
+	p.engine = spinning(t)
+	reqs := []Request{requestOf(post(t, c, make([]byte, 8))), requestOf(post(t, c, make([]byte, 8)))}
+	var frame uint32
+	source := &timely{at: 3}
+	source.arrive = func() {
+		for i := range reqs {
+			require.False(t, r.Sated(), i)
+			h := wire.Header{Kind: wire.Eager, Flags: wire.FlagCounted, Context: c.id, Tag: 5, Frame: frame, Seq: frame, LaneSeq: frame}
+			require.NoError(t, r.Deliver(encoded(h), []byte("message!")))
+			frame++
+		}
+		require.True(t, r.Sated())
+	}
+	pe.poller = source
+	p.engine.Unlock() // which is the test's
+	_, err := WaitAll(t.Context(), reqs, nil)
+	p.engine.Lock()
+	require.NoError(t, err)
+	require.False(t, r.Sated(), "nobody waits")
+
+	reqs = []Request{requestOf(post(t, c, make([]byte, 8)))}
+	source.polls = 0
+	p.engine.Unlock()
+	_, err = reqs[0].Wait(t.Context())
+	p.engine.Lock()
+	require.NoError(t, err)
+	require.False(t, r.Sated(), "nobody waits")
+}

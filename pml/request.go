@@ -62,6 +62,9 @@ func (op *lone) Done() bool { return op.done || op.vain }
 // Park implements [engine.Condition].
 func (op *lone) Park(w *engine.Waiter) { op.waiter = w }
 
+// isOver implements [outcome].
+func (op *lone) isOver() bool { return op.done }
+
 // awaitAlone waits for the operation of a blocking call, and ends it or, if the
 // context ends first, leaves it.
 func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
@@ -78,7 +81,9 @@ func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound
 	op.block()
 	if !op.done {
 		wait := p.traceWait(1)
+		p.awaited = (*lone)(op)
 		err := p.engine.Wait(ctx, (*lone)(op), op.source())
+		p.awaited = nil
 		p.traceWaited(wait, err)
 		if err != nil {
 			if op.isSend && !op.done {
@@ -105,7 +110,9 @@ func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 		s.single[0] = r
 		s.reqs = s.single[:]
 		wait := p.traceWait(1)
+		p.awaited = (*allOver)(s)
 		err := p.engine.Wait(ctx, (*allOver)(s), op.source())
+		p.awaited = nil
 		p.traceWaited(wait, err)
 		p.freeWaitSet(s)
 		if err != nil {

@@ -102,6 +102,16 @@ func (s *allOver) Done() bool {
 	return true
 }
 
+// isOver implements [outcome].
+func (s *allOver) isOver() bool {
+	for i := s.over; i < len(s.reqs); i++ {
+		if r := s.reqs[i]; r.op != nil && !r.over() {
+			return false
+		}
+	}
+	return true
+}
+
 // inquireLent asks all peers to which more is lent than is to be copied, so that they answer, or are late, together.
 func inquireLent(reqs []Request) {
 	for _, r := range reqs {
@@ -264,7 +274,9 @@ func waitAll(ctx context.Context, reqs []Request, statuses []Status, await func(
 	s := (*allOver)(p.newWaitSet(reqs))
 	if !s.Done() {
 		wait := p.traceWait(len(reqs))
+		p.awaited = s
 		err := await(p.engine, ctx, s, reqs[s.over].op.source())
+		p.awaited = nil
 		p.traceWaited(wait, err)
 		if err != nil {
 			p.freeWaitSet((*waitSet)(s))

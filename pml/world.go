@@ -51,6 +51,7 @@ type PML struct {
 	ops          operations
 	overdue      overdue
 	direct       direct
+	awaited      outcome   // of who has begun to wait last
 	instant      operation // stands for those that are complete once they are started
 	frames       *txFrame  // free lists
 	inbounds     *inbound
