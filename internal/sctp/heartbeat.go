@@ -87,13 +87,14 @@ func (a *Association) answered(in *incoming, c chunk.Chunk) {
 			if sent := p.beat.sentAt(which); sent != 0 {
 				a.sender.Path(i).Answered(in.now, min(in.now, p.beat.until)-sent) // if it is later still it has waited for us
 			}
-			a.sender.Fate(i, true)
+			a.sender.Fate(i, int(which), true)
 			forgiven := p.beat.usual && p.state == Active
 			p.beat, p.missed = question{}, 0
 			p.beatAt = a.nextBeat(in.now, i)
 			if forgiven {
 				a.sender.Path(i).Forgive()
 			}
+			a.compare(i)
 			a.good(in.now, i)
 			return
 		case p.sound.number == number:

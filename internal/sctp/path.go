@@ -362,16 +362,20 @@ type jammed struct {
 	sends  int
 	path   int    // over which it was sent last,
 	passed uint64 // and what had got through there then
+	pieces int    // into which it is cut, at most so far
 }
 
 const (
-	// leastVain is how often a jammed chunk is sent over a path in vain, at least, while shorter packets get through.
+	// leastVain is how often a jammed chunk is sent in vain, at least, while shorter packets get through.
 	leastVain = 4
 	// byChance is how unlikely it has to be that so many packets in a row are lost by chance, of which each piece is as shorter packets are.
-	byChance = 1e-5
+	byChance = 1e-7
+	// compared is how many short packets a piece is compared with.
+	compared = 4
 )
 
-// jam ends the association if nothing gets past such a chunk. Its owner can say all of it anew, in packets that are short.
+// jam ends the association if nothing gets past such a chunk. Its owner can say all of it anew, in packets that are short. Short packets are counted that
+// were sent at the same time: a path that lost none a moment ago may lose every second one now.
 func (a *Association) jam() {
 	tsn, sends, path, pieces := a.sender.TooLong()
 	j := a.jammed
@@ -379,21 +383,41 @@ func (a *Association) jam() {
 		return
 	}
 	passed, _ := a.sender.Passed(path)
-	a.jammed = jammed{tsn, sends, path, passed}
-	if tsn != j.tsn || sends < j.sends {
+	if tsn != j.tsn || sends < j.sends || pieces > j.pieces { // packets that have come to be shorter were lost for their length, perhaps
+		a.jammed = jammed{tsn, sends, path, passed, pieces}
+		a.sender.Recount()
 		for i := range a.paths {
 			a.paths[i].vain = 0
 		}
 		return
 	}
-	passed, loss := a.sender.Passed(j.path)
-	if passed == j.passed {
+	a.jammed = jammed{tsn, sends, path, passed, j.pieces}
+	if passed, _ := a.sender.Passed(j.path); passed == j.passed {
 		return
 	}
-	p := &a.paths[j.path]
-	loss = 1 - math.Pow(1-loss, float64(pieces)) // of any of them
-	if p.vain++; p.vain >= leastVain && math.Pow(loss, float64(p.vain)) < byChance {
+	a.paths[j.path].vain++
+	if vain, chance := a.inVain(j.pieces); vain >= leastVain && chance < byChance {
 		a.breakOff(refusal{chunk.CauseUser, []byte(ErrTooLong.Error())}, ErrTooLong)
+	}
+}
+
+// inVain is how often a jammed chunk was sent in vain over all paths, and how likely it is that it was lost each time by chance, with any of so many pieces.
+func (a *Association) inVain(pieces int) (times int, chance float64) {
+	chance = 1
+	for i := range a.paths {
+		vain := a.paths[i].vain
+		_, loss := a.sender.Passed(i)
+		times += vain
+		chance *= math.Pow(1-math.Pow(1-loss, float64(pieces)), float64(vain))
+	}
+	return times, chance
+}
+
+// compare has short packets sent over the path of a jammed chunk, one after the other, each time that it is sent there.
+func (a *Association) compare(i int) {
+	j := &a.jammed
+	if passed, _ := a.sender.Passed(i); i == j.path && passed-j.passed < uint64(compared*j.pieces) {
+		a.askAgain(0, i)
 	}
 }
 

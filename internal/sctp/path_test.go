@@ -295,6 +295,29 @@ func TestWhatIsTooLongAndNotCut(t *testing.T) {
 	}
 }
 
+// A path that has lost nothing for long, and comes to be narrow and to lose half of all packets, does so by chance: what is too long is cut on its way, and
+// arrives sooner or later.
+func TestWhatIsTooLongAndLostByChance(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 0x5EA))
+		l := quiet()
+		l.Delay = 500 * time.Microsecond
+		w, here, there := pair(t, 1, l, func(c *Config) { c.Held = time.Millisecond })
+		for range 100 {
+			here.say(1, 16)
+			w.run(w.now+10*time.Millisecond, nil)
+		}
+		require.Equal(t, 1452, here.a.Path(0).Packet)
+		w.tap = func(d datagram) bool { // three of four of those that are cut, into two
+			long := len(d.bytes) > 1300
+			return d.from.Addr() == address(0, 1) || r.IntN(2) == 0 && (!long || !d.whole && r.IntN(2) == 0)
+		}
+		here.say(0, 10_000)
+		w.run(w.now+time.Hour, func() bool { return there.flow(0).received == 1 || here.down != nil })
+		require.NoError(t, here.down, "seed %d", seed)
+	}
+}
+
 // An association on which nothing is said stays for ever, with few packets.
 func TestIdle(t *testing.T) {
 	w, here, there := pair(t, 2, quiet(), nil)

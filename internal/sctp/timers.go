@@ -142,7 +142,7 @@ func (a *Association) tickPath(now int64, i int) {
 // silent notes that a heartbeat was not answered. The next one follows at once, but for a path that is down.
 func (a *Association) silent(now int64, i int) {
 	p := &a.paths[i]
-	a.sender.Fate(i, false)
+	a.sender.Fate(i, p.beat.again+1, false)
 	p.beat = question{}
 	p.missed++
 	a.bad(now, i)

@@ -28,41 +28,49 @@ type way struct {
 	packet int
 	state  State
 	errors int
-	count  uint64 // of answers
-	probe  bool   // one is due
-	short  recent // of packets that are no longer than full ones are now
+	count  uint64   // of answers
+	probe  bool     // one is due
+	short  outcomes // of packets that are no longer than full ones are now
 	rate   rate
 }
 
-// recent counts what has become of packets, of late.
-type recent struct {
+// outcomes counts what has become of packets.
+type outcomes struct {
 	passed        uint64 // in all
-	arrived, lost int
+	arrived, lost int    // since [Sender.Recount]
 }
 
-// mostRecent are counted, or between half as many and so many.
-const mostRecent = 256
-
-func (r *recent) note(arrived bool) {
+func (o *outcomes) note(arrived bool) {
 	if arrived {
-		r.passed++
-		r.arrived++
+		o.passed++
+		o.arrived++
 	} else {
-		r.lost++
-	}
-	if r.arrived+r.lost >= mostRecent {
-		r.arrived, r.lost = r.arrived/2, r.lost/2
+		o.lost++
 	}
 }
 
-// Fate notes what has become of a packet without data, such as a heartbeat.
-func (s *Sender) Fate(i int, arrived bool) { s.ways[i].short.note(arrived) }
+// Fate notes what has become of packets without data, such as heartbeats: so many are lost, and the one behind them may have arrived.
+func (s *Sender) Fate(i, lost int, arrived bool) {
+	w := &s.ways[i]
+	w.short.lost += lost
+	if arrived {
+		w.short.note(true)
+	}
+}
 
-// Passed is how many packets have got through over a path that were no longer than full ones are now, and how likely it is that one is lost: one more of two
-// more than was seen, where little was (Laplace).
+// Recount has [Sender.Passed] say how likely losses are by what becomes of packets from now on.
+func (s *Sender) Recount() {
+	for i := range s.ways {
+		w := &s.ways[i]
+		w.short.arrived, w.short.lost = 0, 0
+	}
+}
+
+// Passed is how many packets have got through over a path that were no longer than full ones are now, and how likely it is of late that one is lost: one more of
+// two more than was seen, where little was (Laplace).
 func (s *Sender) Passed(i int) (n uint64, loss float64) {
-	r := &s.ways[i].short
-	return r.passed, float64(r.lost+1) / float64(r.lost+r.arrived+2)
+	o := &s.ways[i].short
+	return o.passed, float64(o.lost+1) / float64(o.lost+o.arrived+2)
 }
 
 // AddPath adds a path, and returns its number. The first one is the primary path. Config.Packet is how long a
@@ -126,9 +134,6 @@ func (s *Sender) abandon(now int64, w *way) {
 // Resize notes that full packets of a path are of another length from now on.
 func (s *Sender) Resize(i, packet int) {
 	w := &s.ways[i]
-	if packet < w.packet { // those were lost for their length
-		w.short.lost = max(w.short.lost-w.path.Missed(), 0)
-	}
 	w.packet = packet
 	w.path.Resize(packet)
 }
