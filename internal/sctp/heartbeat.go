@@ -17,6 +17,7 @@ type question struct {
 	sent   int64  // and when for the last time
 	until  int64  // when it is not answered
 	size   int    // of its packet; 0: no more than it takes
+	kept   bool   // the system had no room for it
 }
 
 // sentAt is when it was sent that an answer belongs to; 0: that is not known, as after so many that two have the same bits.

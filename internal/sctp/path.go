@@ -498,3 +498,13 @@ func (a *Association) TooLong(now int64, remote netip.AddrPort, size int) {
 		}
 	}
 }
+
+// Untaken notes that the system had no room for a packet of such a length to an address. That says nothing of what the path carries: one that is to find that out is sent
+// again, after as long as an answer to it would be waited for.
+func (a *Association) Untaken(remote netip.AddrPort, size int) {
+	for i := range a.paths {
+		if p := &a.paths[i]; p.Remote == remote && p.sound.number != 0 && p.sound.size&^3 == size {
+			p.sound.kept = true
+		}
+	}
+}

@@ -117,7 +117,11 @@ func (a *Association) unanswered(now int64) bool {
 func (a *Association) tickPath(now int64, i int) {
 	p := &a.paths[i]
 	if p.sound.until != 0 && now >= p.sound.until {
-		p.mtu.Lost(p.sound.size)
+		if p.sound.kept {
+			p.mtu.Untaken(p.sound.size)
+		} else {
+			p.mtu.Lost(p.sound.size)
+		}
 		p.sound = question{}
 		a.sounds(now, i)
 	}

@@ -190,7 +190,8 @@ func (a *association) cut(w *way, packet []byte) {
 }
 
 // flush gives the system the packets of a batch. Where they are too long, the protocol has others instead. That the socket has no room passes, and is told: what it has
-// not taken waits. That a queue behind it has none (ENOBUFS) is not told, and is for the congestion control: such packets are as if lost.
+// not taken waits. That a queue behind it has none (ENOBUFS) is not told, and is for the congestion control: such packets are as if lost. Neither says
+// how long packets may be.
 func (a *association) flush(b batch) {
 	if b.w == nil || a.severed {
 		return
@@ -201,7 +202,11 @@ func (a *association) flush(b batch) {
 	for packet := range slices.Chunk(b.bytes, b.size) {
 		so.Packets.Add(packet)
 	}
-	switch n, errno := so.sends(); errno {
+	n, errno := so.sends()
+	if n == 0 && (errno == syscall.EAGAIN || errno == syscall.ENOBUFS) {
+		a.p.Untaken(b.w.pair.Remote, b.size)
+	}
+	switch errno {
 	case syscall.EAGAIN:
 		b.bytes = slices.Clone(b.bytes[n*b.size:])
 		a.kept = append(a.kept, b)
