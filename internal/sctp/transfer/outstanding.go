@@ -45,7 +45,7 @@ const (
 
 const (
 	leastSent = 64
-	mostSent  = mostAhead
+	mostSent  = mostAhead - 1 // the first of them is one ahead
 )
 
 func (o *outstanding) at(n uint64) *sent { return &o.ring[n&uint64(len(o.ring)-1)] }

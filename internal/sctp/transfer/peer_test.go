@@ -450,3 +450,27 @@ func TestLossOnTheNextPath(t *testing.T) {
 	require.NoError(t, s.Acknowledge(now+100*ms, sack(t, tsn(-1), 1<<20, gap(2, 4))))
 	assert.EqualValues(t, 1, s.Path(1).Congestions)
 }
+
+// However many short messages are under way, while the first of them is missing, a receiver takes each.
+func TestAllThatIsUnderWayIsTaken(t *testing.T) {
+	out, err := stream.NewOutgoing(stream.Sending{Streams: 1})
+	require.NoError(t, err)
+	for range mostAhead + 100 {
+		if err := out.Push(&stream.Message{Pieces: [][]byte{{1}}, Size: 1}); err != nil { // tens of thousands of times
+			t.Fatal(err)
+		}
+	}
+	s, r := NewSender(Config{Outgoing: out, TSN: 1, Window: 1 << 30}), NewReceiver(1, Receiving{})
+	const packet = 1 << 20 // so that the window has room for all
+	s.AddPath(recovery.Config{Packet: packet}, recovery.NewReno(packet))
+	sent := 0
+	for path, _, ok := s.Next(1); ok; path, _, ok = s.Next(1) {
+		for _, c := range s.Take(1, path, chunk.HeaderSize, 1<<16, nil) {
+			sent++
+			if verdict := r.Check(c.TSN); verdict != Fresh {
+				t.Fatalf("chunk %d: %v", sent, verdict)
+			}
+		}
+	}
+	require.Equal(t, mostSent, sent)
+}
