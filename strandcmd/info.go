@@ -34,8 +34,10 @@ receive. It names a cycle of waits, a receive beside which there is a message wi
 or in another communicator, a wait for a rank that has ended, collective calls that not all make
 or in another order, and a wait for any source when nobody is left to send. All ranks are asked
 twice, 200 ms apart; what is named has waited all that time. A call whose context has a
-deadline ends by itself: it is told how soon, and that this is no deadlock. A goroutine that
-computes now and would send later is not seen. Nothing is recorded before somebody asks.`
+deadline ends by itself: it is told how soon, and that this is no deadlock. What a
+goroutine would send later that now computes, sleeps or waits at a channel is not known: that
+there is one is told. What a timer would do (time.AfterFunc) is not seen. Nothing is recorded
+before somebody asks.`
 
 const infoExample = `  strand info
   strand info --level user

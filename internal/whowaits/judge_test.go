@@ -375,7 +375,9 @@ func TestGoroutinesElsewhere(t *testing.T) {
 		"sleep, 3 minutes":   {[]string{"time.Sleep(0x1)", "main.work(0x1)"}, "(main.work)"},
 		"IO wait":            {[]string{"internal/poll.runtime_pollWait(0x1)", "net/http.(*Server).Serve(0x1)"}, ""},
 		"syscall":            {[]string{"github.com/strandmp/strand/btl/tcp.(*Module).read(0x1)"}, ""},
-		"chan receive":       {[]string{"main.work(0x1)"}, ""},
+		"chan receive":       {[]string{"main.later(0x1)"}, "(main.later)"}, // <-time.After(…), and then it sends
+		"select, 2 minutes":  {[]string{"main.beat(0x1)"}, "(main.beat)"},
+		"select (no cases)":  {[]string{"main.work(0x1)"}, ""},
 		"sync.Mutex.Lock":    {[]string{"main.work(0x1)"}, ""},
 		"syscall, 9 minutes": {[]string{wait + "0xc0001, {0x9158d8, 0xc7}, {0x913ba8, 0xc0002})", "main.work(0x1)"}, ""},
 	} {
@@ -390,6 +392,8 @@ func TestGoroutinesElsewhere(t *testing.T) {
 		assert.Equal(t, name, all[0].Name)
 	}
 	assert.Len(t, Elsewhere([]byte(strings.Repeat(goroutine("running", "main.work()")+"\n\n", 100))), mostElsewhere)
+	first := Elsewhere([]byte(strings.Repeat(goroutine("select", "main.idle()")+"\n\n", 100) + goroutine("sleep", "main.work()")))[0]
+	assert.Equal(t, "sleep", first.Name, "what waits at channels hides nothing else")
 
 	a, b := rank(2, from(1, 0)), rank(2, from(0, 0))
 	b.Rank = 1

@@ -49,19 +49,23 @@ func Calls(stacks []byte, engine uintptr) []Call {
 // mostElsewhere is how many goroutines [Elsewhere] returns.
 const mostElsewhere = 10
 
-// Elsewhere finds goroutines of the program that wait neither in a call of Strand nor for another goroutine: they compute, sleep, or are
-// in a call of the system. What they will do is not known, and may be what others wait for. The names are what they do, as the stacks say.
+// Elsewhere finds goroutines of the program that are in no call of Strand, and that may go on by themselves: they compute, sleep, are
+// in a call of the system, or wait at a channel, which may be a timer's. What they will do is not known, and may be what others wait for.
+// Those at channels come last: most of them wait for another goroutine. The names are what they do, as the stacks say.
 func Elsewhere(stacks []byte) (all []Call) {
-	for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
-		if c := elsewhere(string(stack)); c != nil && len(all) < mostElsewhere {
-			all = append(all, *c)
+	for _, states := range []*regexp.Regexp{busy, atChannel} {
+		for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
+			if c := elsewhere(string(stack), states); c != nil && len(all) < mostElsewhere {
+				all = append(all, *c)
+			}
 		}
 	}
 	return all
 }
 
-func elsewhere(stack string) *Call {
-	m := state.FindStringSubmatch(stack)
+// elsewhere reads one stack, if its goroutine is in one of the states.
+func elsewhere(stack string, states *regexp.Regexp) *Call {
+	m := states.FindStringSubmatch(stack)
 	if m == nil || strings.Contains(stack, "\n"+wait) {
 		return nil
 	}
@@ -81,9 +85,10 @@ func isStandard(function string) bool {
 }
 
 var (
-	state   = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(running|runnable|sleep|syscall|IO wait)[,\]]`)
-	minutes = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
-	address = regexp.MustCompile(`0x[0-9a-f]+`)
+	busy      = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(running|runnable|sleep|syscall|IO wait)[,\]]`)
+	atChannel = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(chan receive|select)[,\]]`) // but for those that wait for ever: chan receive (nil chan)
+	minutes   = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
+	address   = regexp.MustCompile(`0x[0-9a-f]+`)
 )
 
 // callOf reads one stack, from the innermost frame on.
