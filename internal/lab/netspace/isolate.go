@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -100,10 +101,13 @@ func again(namespaces uintptr, suspend func()) (status int, err error) {
 	}
 	over := make(chan struct{})
 	defer close(over)
+	var passed atomic.Int32
 	go func() {
 		for {
 			select {
 			case s := <-signals:
+				number, _ := s.(syscall.Signal)
+				passed.Store(int32(number))
 				_ = cmd.Process.Signal(s) // it fails if the process has ended
 			case <-stops:
 				stopped := freeze(cmd.Process.Pid)
@@ -120,7 +124,7 @@ func again(namespaces uintptr, suspend func()) (status int, err error) {
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		return 0, err
 	}
-	return exitStatus(cmd.ProcessState), nil
+	return exitStatus(cmd.ProcessState, syscall.Signal(passed.Load())), nil
 }
 
 // freeze stops a process and all that descends from it, and returns who is to go on. Each is stopped before its children are
@@ -142,9 +146,17 @@ func freeze(pid int) (stopped []int) {
 	return stopped
 }
 
-func exitStatus(s *os.ProcessState) int {
+// ofRuntime is with what Go's runtime ends a process that a signal is to end and can not: no signal ends the first process of a
+// namespace from within. So it is there until the command handles signals.
+const ofRuntime = 2
+
+// exitStatus is that of the program; passed is the last signal that was passed on to it, or 0.
+func exitStatus(s *os.ProcessState, passed syscall.Signal) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
+	}
+	if passed != 0 && s.ExitCode() == ofRuntime {
+		return 128 + int(passed)
 	}
 	return s.ExitCode()
 }

@@ -34,16 +34,28 @@ func TestIsolateWithoutTheSuperuser(t *testing.T) {
 
 func TestSignalsArePassedOn(t *testing.T) {
 	requireIsolation(t)
-	cmd := player("wait for SIGTERM")
+	assert.Equal(t, 3, interrupted(t, "wait for SIGTERM", unix.SIGTERM))
+}
+
+// A signal that comes before the program handles signals ends it as it would anywhere else.
+func TestSignalsThatNobodyHandles(t *testing.T) {
+	requireIsolation(t)
+	assert.Equal(t, 128+int(unix.SIGINT), interrupted(t, "handle no signal", unix.SIGINT))
+}
+
+// interrupted sends a signal to who plays a part, and returns the exit status.
+func interrupted(t *testing.T, role string, s syscall.Signal) (status int) {
+	t.Helper()
+	cmd := player(role)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	_, err = out.Read(make([]byte, 1)) // it is ready
 	require.NoError(t, err)
-	require.NoError(t, cmd.Process.Signal(unix.SIGTERM))
+	require.NoError(t, cmd.Process.Signal(s))
 	var exit *exec.ExitError
 	require.ErrorAs(t, cmd.Wait(), &exit)
-	assert.Equal(t, 3, exit.ExitCode())
+	return exit.ExitCode()
 }
 
 // hold starts a process that leaves things behind. What it leaves holds the write

@@ -67,6 +67,9 @@ func play(role string) int {
 		fmt.Println("ready")
 		<-c
 		return 3
+	case "handle no signal":
+		fmt.Println("ready")
+		select {}
 	case "leave things behind":
 		s, err := netspace.New("left")
 		if err != nil {
