@@ -148,6 +148,11 @@ func amount(kind param.Kind) func(string) (int64, error) {
 		return func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 	case param.Size:
 		return param.ParseSize
+	case param.Duration:
+		return func(s string) (int64, error) {
+			d, err := time.ParseDuration(s)
+			return int64(d), err
+		}
 	}
 	return func(string) (int64, error) { return 0, strconv.ErrSyntax }
 }

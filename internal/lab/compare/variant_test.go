@@ -77,6 +77,8 @@ func TestFitting(t *testing.T) {
 		{param.Spec{Kind: param.Size, Max: "1G"}, "4M", "4M"},
 		{param.Spec{Kind: param.Size}, "4M", "4M"},
 		{param.Spec{Kind: param.Bool}, "true", "true"},
+		{param.Spec{Kind: param.Duration, Max: "1h"}, "134h34m40s", "1h"}, // as at 1 bit/s
+		{param.Spec{Kind: param.Duration, Max: "1h"}, "1m40s", "1m40s"},
 	} {
 		assert.Equal(t, tc.want, fitting(tc.spec, tc.value), "%+v", tc.spec)
 	}
