@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,8 +43,8 @@ type item struct {
 // metadata is the class of names. Some readers ask for one of every event.
 const metadata = "__metadata"
 
-// rowsOf is how many rows a class may have. What needs more shares the last one.
-const rowsOf = 1000
+// rowsOf is how many rows a class may have: more than a ring has events.
+const rowsOf = 1 << 25
 
 // shortest is how long a span is shown at least, in ns: an arrow begins in what can be seen.
 const shortest = 100
@@ -167,27 +168,21 @@ func (p *page) rank(r *Rank, h *history) {
 	}
 }
 
-// lay gives each span a row of its class in which nothing else is at that time.
+// lay gives each span a row of its class in which nothing else is at that time: a reader takes what is in the same row for parts of each other.
 func (p *page) lay(r *Rank, h *history) {
-	var free [classes][]int64 // by row: when its last span ends
+	var rows [classes]rows
 	order := slices.Clone(h.spans)
-	slices.SortStableFunc(order, func(a, b *span) int { return int(max(-1, min(1, a.begin-b.begin))) })
+	slices.SortStableFunc(order, func(a, b *span) int { return cmp.Compare(a.begin, b.begin) })
 	for _, s := range order {
-		rows := &free[s.class]
-		row := 0
-		for row < len(*rows) && (*rows)[row] > s.begin {
-			row++
-		}
-		if row = min(row, rowsOf-1); row == len(*rows) {
-			*rows = append(*rows, 0)
+		row, another := rows[s.class].take(s.begin, s.begin+max(s.end-s.begin, shortest))
+		p.rows[s] = int(s.class)*rowsOf + row + 1
+		if another {
 			name := classNames[s.class]
 			if row > 0 {
 				name = fmt.Sprintf("%s %d", name, row+1)
 			}
-			p.row(r, int(s.class)*rowsOf+row+1, name)
+			p.row(r, p.rows[s], name)
 		}
-		(*rows)[row] = s.begin + max(s.end-s.begin, shortest)
-		p.rows[s] = int(s.class)*rowsOf + row + 1
 	}
 }
 

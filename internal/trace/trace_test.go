@@ -330,3 +330,27 @@ func TestClocksReadTogether(t *testing.T) {
 	})
 	assert.InDelta(t, float64(at.Sub(base)), float64(other), 40)
 }
+
+// However many things go on at once, none is shown as a part of another one, and rows are taken again.
+func TestManyAtOnce(t *testing.T) {
+	const at, pause = 1500, 1000
+	r := &Rank{Host: "a"}
+	for round := range int64(2) {
+		for i := range int64(at) {
+			r.Events = append(r.Events, Event{Time: round*2*at*pause + i*pause, Kind: ReceivePosted, Op: uint64(i), Peer: 1, Tag: 3})
+		}
+		for i := range int64(at) {
+			r.Events = append(r.Events, Event{Time: (round*2+1)*at*pause + i*pause, Kind: ReceiveDone, Op: uint64(i)})
+		}
+	}
+	var out bytes.Buffer
+	_, err := Write(&out, []*Rank{r})
+	require.NoError(t, err)
+	rows := map[int]int{}
+	for _, i := range readBack(t, out.Bytes()).Items {
+		if i.Phase == "X" {
+			rows[i.Row]++
+		}
+	}
+	assert.Len(t, rows, at)
+}
