@@ -67,7 +67,7 @@ func controlOf(now, then *results.Report) string {
 func changeOf(now, then *results.Cell, m results.Metric, name, control string) Contrast {
 	c := Contrast{
 		Name: name, Base: control, Verdict: NoControl,
-		Values: stats.Summarize(now.Values(name, m.Name)), BaseLine: stats.Summarize(then.Values(name, m.Name)),
+		Values: summaryOf(now, name, m), BaseLine: summaryOf(then, name, m),
 	}
 	switch control {
 	case "":

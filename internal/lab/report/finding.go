@@ -171,7 +171,7 @@ func (f *finding) claim() string {
 	return fmt.Sprintf("%s is %s than %s, its %s is round by round %s; medians %s", f.Name, f.Verdict.word(), f.Base, f.metric.Text, amount(f.Ratio.Value), medians)
 }
 
-// ofOthers adds what the runs that did not fail have measured, if there are such of both.
+// ofOthers adds what is known by the runs that did not fail, if there are such of both.
 func (f *finding) ofOthers(medians string) string {
 	if f.Ratio.Value == 0 {
 		return ""
@@ -179,7 +179,7 @@ func (f *finding) ofOthers(medians string) string {
 	if f.Verdict == Late || f.Verdict == Slow {
 		return fmt.Sprintf(": %s, medians %s", f.metric.Text, medians)
 	}
-	return fmt.Sprintf(": %s of the others, medians %s", f.metric.Text, medians)
+	return fmt.Sprintf(": %s as far as it is known, medians %s", f.metric.Text, medians)
 }
 
 // amount says how one figure relates to another.

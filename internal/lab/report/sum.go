@@ -24,6 +24,7 @@ func sum(cell *results.Cell, m results.Metric, name, base string) results.Summar
 	c := contrast(cell, m, name, base)
 	s := results.Summary{
 		Variant: name, Metric: m.Name, Runs: c.Values.N, Median: c.Values.Median, Interval: asResult(shown(c.Values)),
+		MedianIsAbove: exceeded(cell, name, m) > 0,
 	}
 	if sizes := windowSizes(cell.Good(name)); len(sizes) > 0 {
 		s.Window = stats.Median(sizes)

@@ -262,18 +262,35 @@ func unables(r *results.Report) []string {
 // exceeded is what a median is above of which no more is known, where it is the run time that is compared: half of a variant's runs or
 // more were not over within the time limit, and count with that. It is 0 if more than half were. Runs that failed otherwise say nothing.
 func exceeded(c *results.Cell, variant string, m results.Metric) (bound float64) {
-	if m.Name != results.RunTime {
+	values, late := withLimits(c, variant, m)
+	if late == 0 || 2*late < len(values) {
 		return 0
 	}
-	values, late := c.Values(variant, m.Name), 0
+	return stats.Median(values)
+}
+
+// summaryOf describes what the runs of a variant measured that did not fail. Run times that are above the time limit count for the median
+// too, since they are the longest: without them who is too slow in some runs would seem quicker than who never is. How far an interval
+// reaches is not known then.
+func summaryOf(c *results.Cell, variant string, m results.Metric) stats.Summary {
+	s := stats.Summarize(c.Values(variant, m.Name))
+	if values, late := withLimits(c, variant, m); late > 0 && s.N > 0 {
+		s.Median, s.Interval = stats.Median(values), stats.Interval{}
+	}
+	return s
+}
+
+// withLimits returns what a variant's runs measured. Of a run time that is above the time limit it has the limit; late is how many these are.
+func withLimits(c *results.Cell, variant string, m results.Metric) (values []float64, late int) {
+	values = c.Values(variant, m.Name)
+	if m.Name != results.RunTime {
+		return values, 0
+	}
 	for _, r := range c.Of(variant) {
 		if r.Exceeded > 0 && r.Error != "" {
 			late++
 			values = append(values, r.Exceeded)
 		}
 	}
-	if late == 0 || 2*late < len(values) {
-		return 0
-	}
-	return stats.Median(values)
+	return values, late
 }

@@ -107,9 +107,19 @@ func TestRunsThatWereNotOver(t *testing.T) {
 		return b.String()
 	}
 	few := len(cell.Of("tcp"))/2 - 1
-	assert.NotContains(t, over(few), "> ")
+	text := over(few)
+	assert.NotContains(t, text, "> ")
+	// These few were the longest ones, whatever the others were: the median of six lies between the third and the fourth.
+	were := slices.Sorted(slices.Values(cell.Values("tcp", results.RunTime)))
+	assert.Regexp(t, fmt.Sprintf(`tcp +4 +%.3f +1 +2 failed`, (were[2]+were[3])/2), text)
+	report.Sum(r)
+	assert.InDelta(t, (were[2]+were[3])/2, cell.Summaries[0].Median, 1e-9)
+	assert.Nil(t, cell.Summaries[0].Interval)
+	assert.False(t, cell.Summaries[0].MedianIsAbove)
 	// Of half of them the median lies between one that was over and one that was not.
-	text := over(1)
+	text = over(1)
+	report.Sum(r)
+	assert.True(t, cell.Summaries[0].MedianIsAbove)
 	sorted := slices.Sorted(slices.Values(cell.Values("tcp", results.RunTime)))
 	require.Len(t, sorted, 3)
 	assert.Contains(t, text, fmt.Sprintf("> %.1f ", (sorted[2]+180)/2))

@@ -49,7 +49,7 @@ type Contrast struct {
 func contrast(cell *results.Cell, m results.Metric, name, base string) Contrast {
 	c := Contrast{
 		Name: name, Base: base,
-		Values: stats.Summarize(cell.Values(name, m.Name)), BaseLine: stats.Summarize(cell.Values(base, m.Name)),
+		Values: summaryOf(cell, name, m), BaseLine: summaryOf(cell, base, m),
 		Ratio: stats.ByRound(cell.Pairs(name, base, m.Name)),
 	}
 	c.Verdict = verdictOf(c.Ratio, m.LessIsBetter)

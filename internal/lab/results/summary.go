@@ -2,11 +2,14 @@ package results
 
 // A Summary is what the runs of one variant in one cell say together about one metric.
 type Summary struct {
-	Variant string  `json:"variant"`
-	Metric  string  `json:"metric"`
-	Runs    int     `json:"runs"` // that did not fail
-	Median  float64 `json:"median"`
-	// Interval is the median's, nil with too few runs.
+	Variant string `json:"variant"`
+	Metric  string `json:"metric"`
+	Runs    int    `json:"runs"` // that did not fail
+	// Median is of these and, where it is the run time, of those that were not over within the time limit, which count with that.
+	Median float64 `json:"median"`
+	// MedianIsAbove says that half of the runs or more were not over: the true median is above Median.
+	MedianIsAbove bool `json:"median_is_above,omitzero"`
+	// Interval is the median's, nil with too few runs, and where some were not over.
 	Interval *Interval `json:"interval,omitzero"`
 
 	// Ratio says by how much the values exceed those of the first variant that can run: the
