@@ -44,7 +44,7 @@ func TestBenchFlags(t *testing.T) {
 		{"bench peers --out page", 2, "--out page: want a file .md"},
 		{"bench peers --from a.json --resume", 2, "choose one of them"},
 		{"bench peers --from a.json --rounds 3 --only tcp", 2, "--from draws what was measured: --rounds, --only would change nothing"},
-		{"bench peers --from nosuch.json", 2, "nosuch.json: no such file"},
+		{"bench peers --from nosuch.json", 2, "--from: open nosuch.json: no such file"},
 		{"bench peers --baseline nosuch.json", 2, "--baseline: open nosuch.json"},
 		{"bench stream --sizes 8,0", 2, "--sizes 8,0: messages of 0 bytes have no bandwidth: want 1 byte or more"},
 		{"bench burst --sizes 0", 2, "--sizes 0: messages of 0 bytes have no bandwidth"},

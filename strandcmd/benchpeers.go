@@ -159,7 +159,11 @@ func (r *benchPeersRun) begin(files peers.Files) (report *peers.Report, folder *
 // report returns the report to fill, or the one that is there.
 func (r *benchPeersRun) report(files peers.Files) (*peers.Report, error) {
 	if r.from != "" {
-		return peers.Load(r.from)
+		report, err := peers.Load(r.from)
+		if err != nil {
+			return nil, fmt.Errorf("--from: %w", err)
+		}
+		return report, nil
 	}
 	if r.rounds == 0 {
 		r.rounds = peers.Rounds(r.quick)
