@@ -17,7 +17,8 @@ import (
 // the caller's own rank. Ranks that are in several lists make the calls in an order that suits all, as
 // they do with blocking messages; a second goroutine that calls it meanwhile gets [ErrConcurrent].
 //
-// If lists differ, or if a member fails before it has called, all that have called get an error. If
+// If lists differ whose lowest rank is the same, in their order too, or if a member fails before it has called, all that have called get an
+// error. Ranks whose lists have different lowest ranks make different calls, and wait as blocking messages would. If
 // the context of a process ends first, or before the call, the new communicator takes no collective call: the others are told.
 func (c *Comm) Create(ctx context.Context, ranks []int) (*Comm, error) {
 	given.Context(ctx)
@@ -69,7 +70,9 @@ type creation struct {
 	comm    *Comm
 	ranks   []int
 	list    []byte        // what all have to be given
-	heard   []pml.Request // the first one's: the others' lists, by place
+	leader  int           // the lowest of them: so it is the same in whatever order members list each other
+	others  []int         // without it
+	heard   []pml.Request // the leader's: the others' lists
 	lists   [][]byte
 	sent    pml.Request // the others': their list
 	answer  pml.Request // and what is said of it
@@ -89,8 +92,9 @@ const mostReason = 600
 
 // creation begins what all members have to do in the order of their calls.
 func (c *Comm) creation(ranks []int) (x *creation, err error) {
-	x = &creation{comm: c, ranks: ranks, list: encodeInts(ranks...), birth: &birth{ranks: ranks}}
-	if ranks[0] == c.rank {
+	x = &creation{comm: c, ranks: ranks, leader: slices.Min(ranks), list: encodeInts(ranks...), birth: &birth{ranks: ranks}}
+	x.others = slices.DeleteFunc(slices.Clone(ranks), func(r int) bool { return r == x.leader })
+	if x.leads() {
 		err = x.listen()
 	} else {
 		err = x.ask()
@@ -102,9 +106,11 @@ func (c *Comm) creation(ranks []int) (x *creation, err error) {
 	return x, nil
 }
 
+func (x *creation) leads() bool { return x.leader == x.comm.rank }
+
 // listen posts the receives of the others' lists.
 func (x *creation) listen() error {
-	for _, r := range x.ranks[1:] {
+	for _, r := range x.others {
 		list := make([]byte, 8+8*x.comm.Size())
 		req, err := x.comm.coll.Irecv(list, nil, r, tagGroup)
 		if err != nil {
@@ -118,16 +124,16 @@ func (x *creation) listen() error {
 	return nil
 }
 
-// ask sends the list to the first one, who may be in another call yet: the number of this one tells
+// ask sends the list to the leader, who may be in another call yet: the number of this one tells
 // the answers apart.
 func (x *creation) ask() (err error) {
 	c := x.comm
 	x.number = int(c.creations.Add(1))
 	x.answers = make([]byte, 8+max(mostReason, 8*len(x.ranks)))
-	if x.answer, err = c.coll.Irecv(x.answers, nil, x.ranks[0], tagAnswer+tagOf(int64(x.number))); err != nil {
+	if x.answer, err = c.coll.Irecv(x.answers, nil, x.leader, tagAnswer+tagOf(int64(x.number))); err != nil {
 		return err
 	}
-	if x.sent, err = c.coll.Isend(append(encodeInts(x.number), x.list...), nil, x.ranks[0], tagGroup, pml.Standard); err != nil {
+	if x.sent, err = c.coll.Isend(append(encodeInts(x.number), x.list...), nil, x.leader, tagGroup, pml.Standard); err != nil {
 		pml.Leave(x.answer)
 	}
 	return err
@@ -168,7 +174,7 @@ func (x *creation) make() (d *Comm, err error) {
 
 // agree returns the id of the new communicator, and the numbers of all members' calls.
 func (x *creation) agree() (id uint64, numbers []int, err error) {
-	if x.ranks[0] == x.comm.rank {
+	if x.leads() {
 		return x.lead()
 	}
 	count, err := x.hear()
@@ -178,12 +184,12 @@ func (x *creation) agree() (id uint64, numbers []int, err error) {
 	}
 	id, rest := binary.LittleEndian.Uint64(x.answers), x.answers[8:count]
 	if id == 0 {
-		return 0, nil, fmt.Errorf("rank %d, the first of the list, says: %s", x.ranks[0], rest)
+		return 0, nil, fmt.Errorf("rank %d, the lowest of the list, says: %s", x.leader, rest)
 	}
 	return id, decodeInts(rest), nil
 }
 
-// hear waits for the answer of the first one.
+// hear waits for the answer of the leader.
 func (x *creation) hear() (count int, err error) {
 	ctx := context.Background()
 	if _, err := x.sent.Wait(ctx); err != nil {
@@ -195,23 +201,19 @@ func (x *creation) hear() (count int, err error) {
 		return 0, err
 	}
 	if count = st.Count; count < 8 || binary.LittleEndian.Uint64(x.answers) != 0 && count != 8+8*len(x.ranks) {
-		return 0, x.comm.misfit("Create", x.ranks[0], int64(count), int64(8+8*len(x.ranks)))
+		return 0, x.comm.misfit("Create", x.leader, int64(count), int64(8+8*len(x.ranks)))
 	}
 	return count, nil
 }
 
 // lead compares the lists and answers all that have sent theirs.
 func (x *creation) lead() (id uint64, numbers []int, err error) {
-	numbers = []int{-1}
 	for i := range x.heard {
 		if e := x.compare(i); e != nil && err == nil {
 			err = e
 		}
-		numbers = append(numbers, -1)
-		if list := x.lists[i]; list != nil {
-			numbers[i+1] = decodeInts(list)[0]
-		}
 	}
+	numbers = x.numbers()
 	var answer []byte
 	if err == nil {
 		id = x.comm.world.nextID()
@@ -226,11 +228,27 @@ func (x *creation) lead() (id uint64, numbers []int, err error) {
 	return id, numbers, err
 }
 
+// numbers are those of the calls of members that have sent their lists, by place; −1: it has not, or is the leader.
+func (x *creation) numbers() []int {
+	all, lists := make([]int, len(x.ranks)), x.lists
+	for place, rank := range x.ranks {
+		all[place] = -1
+		if rank == x.leader {
+			continue
+		}
+		if lists[0] != nil {
+			all[place] = decodeInts(lists[0])[0]
+		}
+		lists = lists[1:]
+	}
+	return all
+}
+
 // tell answers a member that has sent its list.
 func (x *creation) tell(i int, answer []byte) {
 	if list := x.lists[i]; list != nil {
 		// Who has failed by now is a member that has failed.
-		_ = x.comm.coll.Send(context.Background(), answer, nil, x.ranks[i+1], tagAnswer+tagOf(int64(decodeInts(list)[0])), pml.Standard)
+		_ = x.comm.coll.Send(context.Background(), answer, nil, x.others[i], tagAnswer+tagOf(int64(decodeInts(list)[0])), pml.Standard)
 	}
 }
 
@@ -242,7 +260,7 @@ func (x *creation) compare(i int) error {
 	if err != nil {
 		return err
 	}
-	from := x.ranks[i+1]
+	from := x.others[i]
 	if st.Count < 8 {
 		return x.comm.misfit("Create", from, int64(st.Count), int64(8+len(x.list)))
 	}
@@ -251,7 +269,7 @@ func (x *creation) compare(i int) error {
 	}
 	x.lists[i] = list
 	if theirs := list[8:st.Count]; !bytes.Equal(theirs, x.list) {
-		return fmt.Errorf("ranks %d and %d list different ranks: %v and %v", x.ranks[0], from, x.ranks, decodeInts(theirs))
+		return fmt.Errorf("ranks %d and %d list different ranks: %v and %v", x.leader, from, x.ranks, decodeInts(theirs))
 	}
 	return nil
 }

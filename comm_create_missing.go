@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The first of Create's list may fail, or hear that collective calls have ended, between its answers. Then some members have the
+// The lowest of Create's list, who leads, may fail, or hear that collective calls have ended, between its answers. Then some members have the
 // communicator and others have not. These do not even know which one it is, and would be waited for there for ever. So a member that
 // gets no answer tells the number of its call, by a notice. The answer has the numbers of all members' calls, so
 // that who has the communicator knows that it is this one, and passes the notice on. Where those in the list that live are in a
@@ -15,7 +15,7 @@ import (
 // birth is a communicator of Create, or the call that is about to make it. The engine's lock guards it.
 type birth struct {
 	ranks   []int // in the communicator that it is made of
-	numbers []int // of their calls, in the same order; the first one's has none
+	numbers []int // of their calls, in the same order; the leader's has none
 	comm    *Comm // nil: it is not made, or not yet
 	missing *ask  // one that has got none, though it was to make this one
 	told    map[int]bool

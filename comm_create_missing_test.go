@@ -31,11 +31,7 @@ func unanswered(t *testing.T) (w []*World, first *creation, others []chan create
 
 // success is the answer for those who get one.
 func (x *creation) success() []byte {
-	numbers := []int{-1}
-	for _, list := range x.lists {
-		numbers = append(numbers, decodeInts(list)[0])
-	}
-	return encodeInts(append([]int{int(x.comm.world.nextID())}, numbers...)...)
+	return encodeInts(append([]int{int(x.comm.world.nextID())}, x.numbers()...)...)
 }
 
 // The first of Create's list has answered one member when it fails. Where that one waits for another, which has no answer, it is told,

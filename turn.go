@@ -81,7 +81,7 @@ func (c *Comm) refused(name string, number int64, err error) {
 const (
 	callTags = whowaits.CallTags // calls have those below, in turn
 
-	tagGroup   = callTags       // of Create, from a member to the first one: the number of its call, and the list
+	tagGroup   = callTags       // of Create, from a member to the leader: the number of its call, and the list
 	tagAnswer  = 2 * callTags   // and back, plus tagOf of that number: the context's id and the numbers of all, or why there is none
 	tagPlaces  = 3 * callTags   // where processes are
 	tagCommons = 3*callTags + 1 // the memory that they have in common

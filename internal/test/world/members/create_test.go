@@ -82,6 +82,16 @@ func TestCreateDifferently(t *testing.T) {
 	})
 }
 
+// Members that each list themselves first list different ranks, and hear so.
+func TestCreateByWhoListsItselfFirst(t *testing.T) {
+	strandtest.Run(t, 3, func(ctx context.Context, w *strand.World) error {
+		c := w.Comm()
+		_, err := c.Create(ctx, [][]int{{0, 1, 2}, {1, 0, 2}, {2, 0, 1}}[c.Rank()])
+		assert.ErrorContains(t, err, "ranks 0 and 1 list different ranks: [0 1 2] and [1 0 2]")
+		return nil
+	})
+}
+
 // asked is a context that tells when somebody begins to wait for its end.
 type asked struct {
 	context.Context
