@@ -37,7 +37,7 @@ const (
 // meanwhile (MPIX_Comm_agree of ULFM). All processes call it, whether or not the communicator still takes other
 // collective calls, and calls of Agree and Shrink come in the same order.
 //
-// If processes have failed, or have left the world, of which not all had taken note by [Comm.AckFailed], Agree
+// If processes have failed, have left the world or have freed the communicator, of which not all had taken note by [Comm.AckFailed], Agree
 // returns the bits and a [*PeerFailedError] for the first of them, everywhere the same one. A process whose context ends, within the call or
 // before it, has given its flags all the same; its next Agree is the others' next one.
 //
@@ -96,7 +96,11 @@ func (c *Comm) failureOf(rank int) *PeerFailedError {
 	if e, is := errors.AsType[*pml.PeerFailedError](cause); is {
 		return &PeerFailedError{Rank: rank, WorldRank: c.group.World(rank), Host: e.Host, Cause: e.Cause}
 	}
-	if cause == nil {
+	switch {
+	case cause != nil:
+	case c.pacts.absent[rank]:
+		cause = errors.New("it has freed the communicator, and takes no part in its agreements any more")
+	default:
 		cause = errors.New("another rank has found so")
 	}
 	return &PeerFailedError{Rank: rank, WorldRank: c.group.World(rank), Cause: cause}
