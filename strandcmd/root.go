@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -94,6 +95,7 @@ func addDefaults(root *cobra.Command) {
 		}
 	}
 	takeArguments([]*cobra.Command{root})
+	countInTens(root.Commands())
 	addCompletion(root.Commands())
 }
 
@@ -115,6 +117,30 @@ func takeArguments(commands []*cobra.Command) {
 		}
 		takeArguments(c.Commands())
 	}
+}
+
+// countInTens has whole numbers of flags be decimal, as those of parameters and slots are.
+func countInTens(commands []*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if kind := f.Value.Type(); kind == "int" || kind == "uint64" {
+				f.Value = decimal{f.Value}
+			}
+		})
+		countInTens(c.Commands())
+	}
+}
+
+// A decimal is a flag of a whole number. To the flag library alone 010 is 8, and 0x10 and 1_0 are numbers.
+type decimal struct{ pflag.Value }
+
+func (d decimal) Set(text string) error {
+	digits := strings.TrimLeft(text, "+-")
+	if rest := strings.TrimLeft(digits, "0123456789"); rest != "" || digits == "" {
+		return strconv.ErrSyntax
+	}
+	sign := text[:len(text)-len(digits)]
+	return d.Value.Set(sign + cmp.Or(strings.TrimLeft(digits, "0"), "0"))
 }
 
 // emptyValue refuses flags whose value is an empty text, or a list with an empty item. Most
