@@ -126,7 +126,7 @@ func (r *rank) Size() int             { return 2 }
 func (r *rank) Hostname() string      { return "h" }
 func (r *rank) Job() string           { return "job" }
 func (r *rank) Secret() []byte        { return []byte("0123456789abcdef0123456789abcdef") }
-func (r *rank) Params() *param.Values { return nil }
+func (r *rank) Params() *param.Values { return new(param.Values) }
 func (r *rank) PairKey(_ int, found func([]byte, error)) {
 	switch m := r.m; {
 	case r.knows:

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/strandmp/strand/internal/handshake"
 	"github.com/strandmp/strand/internal/openfiles"
+	"github.com/strandmp/strand/param"
 )
 
 // ErrNoGoodbye is for the error of a connection whose peer has ended it without saying so.
@@ -19,8 +21,39 @@ var ErrNoGoodbye = errors.New("without a goodbye")
 // ([Pending.Ended]). Where the last attempt ends so too, the way is not tried again, as it would fare no better.
 var ErrForeign = handshake.ErrMagic
 
-// remedy says what can be done about a failure of a connection.
+// remedy says what can be done about a failure of a connection, and where an attempt took too long which parameter gives it more time.
 func (c *Conn) remedy(err error) string {
+	advice, limit := c.advice(err), ""
+	if errors.Is(err, syscall.ETIMEDOUT) {
+		limit = c.limit()
+	}
+	switch {
+	case limit == "":
+		return advice
+	case advice != "":
+		advice += "; "
+	}
+	return advice + fmt.Sprintf("if rank %d is only slow, raise %s", c.slot.key.rank, limit)
+}
+
+// limit is the parameter that bounds the present step of an attempt, "" if there is none. A transport may have one for both steps.
+func (c *Conn) limit() string {
+	var names []string
+	switch c.state {
+	case ConnectAck:
+		names = []string{c.m.Prefix + handshakeTimeout, c.m.Prefix + connectTimeout}
+	case Connecting:
+		names = []string{c.m.Prefix + connectTimeout}
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(c.m.host.Params().All(), func(v param.Value) bool { return v.Spec.Name == name }) {
+			return name
+		}
+	}
+	return ""
+}
+
+func (c *Conn) advice(err error) string {
 	peer, at := c.slot.key.rank, "there"
 	var target netip.AddrPort
 	if t, ok := c.way.(interface{ Target() netip.AddrPort }); ok {

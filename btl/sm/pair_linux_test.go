@@ -166,6 +166,7 @@ func TestNoPlaceAtAll(t *testing.T) {
 			p.loop.Advance(time.Minute)
 			require.Equal(t, 1, p.recv[0].Downs)
 			require.ErrorContains(t, p.recv[0].Err, "no answer in 10s")
+			require.ErrorContains(t, p.recv[0].Err, "raise "+pConnectTimeout)
 		},
 		"given up": func(p *pair) { require.NoError(t, p.ep[0].Close()) },
 	} {

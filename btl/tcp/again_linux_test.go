@@ -62,6 +62,7 @@ func TestNoConnection(t *testing.T) {
 	a.until("the end", func() bool { return x.downs == 1 })
 	require.ErrorContains(t, x.down, "connecting: no answer in 30ms")
 	require.ErrorContains(t, x.down, pPortMin)
+	require.ErrorContains(t, x.down, "if rank 1 is only slow, raise "+pConnectTimeout)
 }
 
 // An attempt whose first packet is lost does not wait until the system sends it again: another socket

@@ -215,6 +215,7 @@ func TestTimeouts(t *testing.T) {
 	a.until("the end", func() bool { return x.downs == 1 })
 	require.ErrorContains(t, x.down, "handshake: no answer in 30ms")
 	require.ErrorContains(t, x.down, "the connection itself was made")
+	require.ErrorContains(t, x.down, "if rank 1 is only slow, raise "+pHandshakeTimeout)
 }
 
 func TestRefusedByHost(t *testing.T) {
