@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/strandmp/strand/internal/launcher/remote"
 )
 
 // A place is a host and how many ranks it takes.
@@ -17,7 +19,7 @@ type place struct {
 }
 
 // parsePlace reads "host" or "host:4". A host that is an address of IPv6 with slots is in
-// brackets: "[fd00::1]:4".
+// brackets: "[fd00::1]:4". What ssh takes as a URI, ssh://host:22, has a port there.
 func parsePlace(text string) (place, error) {
 	p := place{host: text}
 	if rest, inBrackets := strings.CutPrefix(text, "["); inBrackets {
@@ -27,16 +29,16 @@ func parsePlace(text string) (place, error) {
 		}
 		p.host = host
 		if slots == "" {
-			return p, checkHost(p.host)
+			return p, remote.CheckName(p.host)
 		}
 		return p.with(slots[1:])
 	}
-	if strings.Count(text, ":") == 1 {
+	if strings.Count(text, ":") == 1 && !strings.HasPrefix(text, "ssh:") {
 		host, slots, _ := strings.Cut(text, ":")
 		p.host = host
 		return p.with(slots)
 	}
-	return p, checkHost(p.host)
+	return p, remote.CheckName(p.host)
 }
 
 // with sets the number of slots.
@@ -46,19 +48,11 @@ func (p place) with(slots string) (place, error) {
 		return place{}, fmt.Errorf("%s:%s: want 1 to %d slots behind the colon, or a name alone", p.host, slots, maxSlots)
 	}
 	p.slots = n
-	return p, checkHost(p.host)
+	return p, remote.CheckName(p.host)
 }
 
 // maxSlots bounds the ranks of a host: more is a slip of the finger.
 const maxSlots = 4096
-
-// checkHost refuses what is no name: a remote shell would take it for something else.
-func checkHost(name string) error {
-	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n'\"\\;&|<>()$`") {
-		return fmt.Errorf("%q: want the name or address of a host", name)
-	}
-	return nil
-}
 
 // parsePlaces reads --host a:4,b:4.
 func parsePlaces(texts []string) ([]place, error) {

@@ -15,19 +15,25 @@ import (
 )
 
 func TestPlaces(t *testing.T) {
-	places, err := parsePlaces([]string{"a:4,b", "[fd00::1]:2", "fd00::2", "user@c:1"})
+	places, err := parsePlaces([]string{"a:4,b", "[fd00::1]:2", "fd00::2", "user@c:1", "fe80::1%eth0", "[user@fd00::3]:2", "user@fd00::4", "ssh://d:22", "ssh://user@[::1]:22", "a_b.c-d"})
 	require.NoError(t, err)
-	assert.Equal(t, []place{{"a", 4}, {"b", 0}, {"fd00::1", 2}, {"fd00::2", 0}, {"user@c", 1}}, places)
+	assert.Equal(t, []place{{"a", 4}, {"b", 0}, {"fd00::1", 2}, {"fd00::2", 0}, {"user@c", 1}, {"fe80::1%eth0", 0}, {"user@fd00::3", 2}, {"user@fd00::4", 0}, {"ssh://d:22", 0}, {"ssh://user@[::1]:22", 0}, {"a_b.c-d", 0}}, places)
 	for text, want := range map[string]string{
-		"a:0":    "want 1 to 4096 slots",
-		"a:x":    "want 1 to 4096 slots",
-		"a:9999": "want 1 to 4096 slots",
-		"":       "want the name",
-		"a,,b":   "want the name",
-		"-o":     "want the name",
-		"a;b":    "want the name",
-		"[::1":   "want [address]",
-		"a:1,a":  "a is there twice; a:2",
+		"a:0":      "want 1 to 4096 slots",
+		"a:x":      "want 1 to 4096 slots",
+		"a:9999":   "want 1 to 4096 slots",
+		"":         "want the name",
+		"a,,b":     "want the name",
+		"-o":       "want the name",
+		"a;b":      "want the name",
+		"[::1":     "want [address]",
+		"a[1-3]":   "ranges such as a[1-3] are not expanded",
+		"a[1-3]:4": "ranges such as a[1-3] are not expanded",
+		"a]":       "want one host by its name",
+		"a:4:5":    "a name has no colon",
+		":::":      "this is no address of IPv6",
+		"a\r":      "want the name",
+		"a:1,a":    "a is there twice; a:2",
 	} {
 		_, err := parsePlaces([]string{text})
 		assert.ErrorContains(t, err, want, text)
@@ -47,10 +53,13 @@ func TestHostfile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []place{{"a", 0}, {"b", 0}}, places)
 	for text, want := range map[string]string{
-		"":             "it names no host",
-		"a slots=0":    "line 1: a:0: want 1 to 4096 slots",
-		"a\nb 4":       "line 2: \"4\": want a host and slots=N",
-		"a slots=four": "line 1: a:four",
+		"":               "it names no host",
+		"a slots=0":      "line 1: a:0: want 1 to 4096 slots",
+		"a\nb 4":         "line 2: \"4\": want a host and slots=N",
+		"a,b":            "line 1: \"a,b\": want one host, without a comma",
+		"n[1-3] slots=2": "line 1: \"n[1-3]\": want one host by its name",
+		"a:1:2":          "line 1: \"a:1:2\": want",
+		"a slots=four":   "line 1: a:four",
 	} {
 		_, err := read(text)
 		assert.ErrorContains(t, err, want, text)

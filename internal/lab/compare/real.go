@@ -46,11 +46,12 @@ func (h *Hosts) Reach(ctx context.Context) error {
 func CheckHosts(names []string) error {
 	seen := map[string]bool{}
 	for _, name := range names {
+		err := remote.CheckName(name)
 		switch {
 		case strings.Contains(name, ","):
 			return fmt.Errorf("%s: want one host; for several, give --host several times", name)
-		case name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n"):
-			return fmt.Errorf("%q: want the name or address of a host", name)
+		case err != nil:
+			return err
 		case seen[name]:
 			return fmt.Errorf("%s is there twice: --ranks says how many ranks there are, on the hosts in turn", name)
 		}
