@@ -338,6 +338,9 @@ func plainFlagError(flags *pflag.FlagSet, err error) error {
 		"duration": "a time with its unit (ms, s, m, h), such as " + example("90s"),
 		"bool":     "true or false, or no value for true: " + name,
 	}
+	if flags.Lookup(verboseBTL) != nil && flag.Name == "verbose" {
+		wants["bool"] += "; or btl=1, for what transports do: --verbose btl=1"
+	}
 	want, known := wants[flag.Value.Type()]
 	if !known {
 		return fmt.Errorf("%s %s: %w", name, bad.GetValue(), bad.Unwrap())

@@ -107,6 +107,9 @@ func newRunCommand(stdin *os.File, validate validator) *cobra.Command {
 			if len(args) == 0 {
 				return usageError{errNoProgram}
 			}
+			if config.Verbose && isSetting(args[0]) {
+				return usageError{fmt.Errorf("--verbose %[1]s: want --verbose alone, or --verbose btl=1 for what transports do, which is -p verbose=1; a program of this name is ./%[1]s", args[0])}
+			}
 			return oneProgram(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

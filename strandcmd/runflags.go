@@ -185,6 +185,9 @@ func isOurs(flags *pflag.FlagSet, word string) bool {
 	return flags.ShorthandLookup(word[1:2]) != nil
 }
 
+// isSetting says whether a word looks like name=value.
+func isSetting(word string) bool { return strings.Contains(word, "=") && !strings.Contains(word, "/") }
+
 // isFlag says whether a word is a flag and not the program or the end of flags.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
