@@ -161,6 +161,11 @@ func writePage(f *os.File, ranks []*trace.Rank) (sum trace.Summary, err error) {
 // traceText says what is in the trace and what is not.
 func (j *job) traceText(sum *trace.Summary, ranks int, silent []int) string {
 	var b strings.Builder
+	if ranks == 0 {
+		fmt.Fprintf(&b, "strand run: %s has no events: nothing was recorded, since no rank has come through its start with Strand: "+
+			"the program has ended before, does not use Strand, is of another version, or its host is lost\n", j.config.Trace)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "strand run: %s has %d events of %d ranks, %d messages from their send to their receive: open it at https://ui.perfetto.dev or chrome://tracing\n",
 		j.config.Trace, sum.Events, ranks, sum.Arrows)
 	if len(silent) > 0 {
