@@ -62,6 +62,8 @@ func TestCompareFlags(t *testing.T) {
 		"compare --loss 60 --burst-loss 1.2":             "strand compare: --loss 60: so many frames can not be lost in runs of 1.2 on the average; want --burst-loss of 1.5 or more",
 		"compare --loss 1 --burst-loss inf":              "want 1 or more",
 		"compare --host a --host -oProxyCommand=x":       `--host: "-oProxyCommand=x": want the name or address of a host`,
+		"compare --host a --host b:4":                    `--host: "b:4": want the name or address of a host; a name has no colon`,
+		"compare --host a[1-2] --host b":                 "ranges such as a[1-3] are not expanded",
 		"compare --host a --host b --loss 1 --delay 1ms": "--host: the network is as it is, and nothing emulates --delay, --loss",
 		"compare --host a --host b --rsh=":               "--rsh: the value is empty",
 		"compare --rsh rsh":                              "--rsh means something with --host only",
