@@ -15,7 +15,7 @@ PURE := ./btl ./internal/lab/emulate ./internal/layout ./param/... ./pml/... ./s
 MODULES := examples/hello-transport examples/quic
 
 .DEFAULT_GOAL := help
-.PHONY: help build profile demo demo-wordfreq test test-tree test-modules test-tcp race race-tree race-modules net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
+.PHONY: help build profile demo demo-wordfreq test test-tree test-twins test-modules test-tcp race race-tree race-modules net test-kernel interop lint fuzz bench bench-peers chaos soak docs vet-cross clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,23 +49,32 @@ LINK := -ldflags=-s
 # What go vet finds is for make lint, and make vet-cross: they look at everything but the modules.
 NOVET := -vet=off
 
+# The binaries of tests stay here, a gigabyte: go test links only those anew of which something has changed, or whose tests failed.
+BINARIES := bin/tests/
+# Two packages of one name have no room in one folder: these have their own.
+TWINS := ./cmd/strand ./internal/sctp ./internal/lab/wire
+
 # Tests wait more than they compute: four packages at a time keep two processors busy.
 PACKAGES := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # Without the C library, as the command is built: binaries are linked and start sooner. The race detector needs it.
-test test-tree test-modules test-tcp net: export CGO_ENABLED = 0
+test test-tree test-twins test-modules test-tcp net: export CGO_ENABLED = 0
 
 test: ## all tests but those of make net; needs neither root nor other programs, takes some three minutes on two processors
-	@$(MAKE) --no-print-directory -j 2 test-tree test-modules
+	@$(MAKE) --no-print-directory -j 2 test-tree test-modules test-twins
 
 test-tree:
-	go test $(LINK) $(NOVET) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) $$(go list ./... | grep -v '/$(NETTEST)')
+	go test $(LINK) $(NOVET) -o $(BINARIES) -count=1 -timeout 10m -p $(PACKAGES) $(LONG) \
+		$$(go list ./... | grep -v '/$(NETTEST)' | grep -vxF "$$(go list $(TWINS))")
+
+test-twins:
+	go test $(LINK) $(NOVET) -o $(BINARIES)twins/ -count=1 -timeout 10m $(TWINS)
 
 test-modules:
-	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -count=1 -timeout 5m -p 1 ./... &&) true
+	$(foreach m,$(MODULES),go -C $(m) test $(LINK) -o $(CURDIR)/$(BINARIES)$(notdir $(m))/ -count=1 -timeout 5m -p 1 ./... &&) true
 
 test-tcp: ## the tests of the public interface and under launchers with TCP between ranks of one host, where memory is the default
-	STRAND_BTL=tcp,self go test $(LINK) $(NOVET) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
+	STRAND_BTL=tcp,self go test $(LINK) $(NOVET) -o $(BINARIES) -count=1 -timeout 5m -p $(PACKAGES) ./internal/test/world/... ./internal/test/launchertest
 
 race: ## all tests, those of make net too, under the race detector
 	@$(MAKE) --no-print-directory -j 2 race-tree race-modules
