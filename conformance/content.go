@@ -57,7 +57,10 @@ func (p pattern) differs(b []byte, id uint64, offset int) int {
 	return -1
 }
 
-var junk = bytes.Repeat([]byte{0xEE}, 1<<16)
+var junk = scribbled(1 << 16)
+
+// scribbled is new memory that is scribbled over. It is not cleared before, as that of make is.
+func scribbled(n int) []byte { return bytes.Repeat([]byte{0xEE}, n) }
 
 // scribble overwrites memory that its owner has back.
 func scribble(b []byte) {

@@ -80,8 +80,7 @@ func (p *port) mayReadAgain() bool { return p.up && p.alive() && !p.hoard.saved 
 // when that is known here, whatever the two ranks do. The reverse proves nothing: what has arrived may still be kept.
 func (p *port) readAgain(one keptFrame) {
 	t, sh := p.w.t, one.sh
-	block := make([]byte, sh.size+guard)
-	scribble(block)
+	block := scribbled(sh.size + guard)
 	there := p.ep.(btl.Keeper).Again(one.at, block[:sh.size])
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -47,19 +47,16 @@ func newPlot(p *port, sh *shipment, kind plotKind) *plot {
 	case plotNothing:
 		room = 0
 	}
-	var cuts [][]byte
+	sizes := []int{room}
 	if kind == plotVector {
-		cuts = gaps.cut(make([]byte, room), rng)
-	} else {
-		cuts = [][]byte{make([]byte, room)}
+		sizes = append(gapSizes(room, rng), 0, 0)
 	}
-	pl.block = make([]byte, room+guard*(len(cuts)+1))
-	scribble(pl.block)
+	pl.block = scribbled(room + guard*(len(sizes)+1))
 	at := guard
-	for _, c := range cuts {
+	for _, n := range sizes {
 		// The capacity reaches into the margin, so that a write beyond the length shows.
-		pl.pieces = append(pl.pieces, pl.block[at:at+len(c)])
-		at += len(c) + guard
+		pl.pieces = append(pl.pieces, pl.block[at:at+n])
+		at += n + guard
 	}
 	scratch := pl.set()
 	if kind == plotRevoked {

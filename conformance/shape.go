@@ -43,15 +43,24 @@ func (s shape) cut(b []byte, rng *rand.Rand) [][]byte {
 }
 
 func cutGaps(b []byte, rng *rand.Rand) [][]byte {
-	pieces := [][]byte{{}}
-	for most := max(1, len(b)/4); len(b) > 0; {
-		n := 0
-		if rng.IntN(3) > 0 {
-			n = 1 + rng.IntN(min(most, len(b)))
-		}
+	var pieces [][]byte
+	for _, n := range gapSizes(len(b), rng) {
 		pieces, b = append(pieces, b[:n]), b[n:]
 	}
 	return append(pieces, nil, []byte{})
+}
+
+// gapSizes are random sizes of pieces, of which the first and many others are empty.
+func gapSizes(size int, rng *rand.Rand) []int {
+	sizes := []int{0}
+	for most := max(1, size/4); size > 0; {
+		n := 0
+		if rng.IntN(3) > 0 {
+			n = 1 + rng.IntN(min(most, size))
+		}
+		sizes, size = append(sizes, n), size-n
+	}
+	return sizes
 }
 
 // load makes the frame of a shipment.
