@@ -22,7 +22,7 @@ func Make(name string, size int, now bool) (fd int, mem []byte, err error) {
 	}
 	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, int64(size)))
 	if err == nil {
-		err = os.NewSyscallError("fallocate", unix.Fallocate(fd, 0, 0, int64(size)))
+		err = os.NewSyscallError("fallocate", allocate(size, func(from, n int64) error { return unix.Fallocate(fd, 0, from, n) }))
 	}
 	if err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, Seals)
@@ -36,6 +36,31 @@ func Make(name string, size int, now bool) (fd int, mem []byte, err error) {
 		return -1, nil, err
 	}
 	return fd, mem, nil
+}
+
+const (
+	// allocatedAtOnce is how many bytes one call allocates.
+	allocatedAtOnce = 1 << 20
+	// mostInterrupted is how many calls in a row may be interrupted.
+	mostInterrupted = 1000
+)
+
+// allocate has all pages be there. On older systems any signal interrupts the call, which then has allocated nothing. The runtime sends some
+// to threads that have been in a call for long, and profilers by time. Between two of those there is time for a part.
+func allocate(size int, call func(from, n int64) error) (err error) {
+	interrupted := 0
+	for from := 0; from < size && interrupted < mostInterrupted; {
+		n := min(size-from, allocatedAtOnce)
+		switch err = call(int64(from), int64(n)); {
+		case err == nil:
+			from, interrupted = from+n, 0
+		case errors.Is(err, unix.EINTR):
+			interrupted++
+		default:
+			return err
+		}
+	}
+	return err
 }
 
 // Create makes a file in memory that can be sealed and that nobody can execute. Systems before Linux 6.3 know only files that one
