@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/rawio"
 )
 
 // A rank that sleeps is woken by what arrives, once.
@@ -58,4 +59,27 @@ func TestASleeperThatWaitsForMoreIsWoken(t *testing.T) {
 	s.word.Store(sleeps)
 	assert.False(t, s.waited(sleeps|needRoom, needRoom))
 	assert.True(t, s.waitsFor(sleeps))
+}
+
+// Where the system has no memory for a bell it is rung later: the sleeper would sleep for ever. It is not when the connection is over.
+func TestASleeperIsWokenThoughTheSystemRefusesTheBell(t *testing.T) {
+	p := connect(t)
+	refused := func() {
+		require.True(t, p.modules[1].Doze())
+		hears := p.ep[0].pipe.conn
+		p.ep[0].pipe.conn = rawio.NewConn(-1)
+		require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
+		p.loop.Advance(ringAgain)
+		require.False(t, p.rung(1))
+		p.ep[0].pipe.conn = hears
+	}
+	timers := p.loop.Timers()
+	refused()
+	p.loop.Advance(ringAgain)
+	require.True(t, p.rung(1))
+	require.Equal(t, timers, p.loop.Timers())
+	p.until("awake", func() bool { return !p.rung(1) })
+	refused()
+	p.ep[0].Abort()
+	require.Zero(t, p.loop.Timers())
 }

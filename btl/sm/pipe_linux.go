@@ -2,6 +2,7 @@ package sm
 
 import (
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -39,6 +40,7 @@ type pipe struct {
 	ours        bool // the first is the copied rest of a frame that was recalled
 	parting     bool // a goodbye is to be written after them
 	bells       uint64
+	unheard     btl.Timer // until a bell is rung again that the system has refused
 
 	fresh   bool // Poll of the endpoint has just looked
 	behind  bool // the last look has found a frame
@@ -100,6 +102,7 @@ func (p *pipe) close() {
 	p.closed = true
 	p.m.forget(p)
 	p.watch.Stop()
+	p.silence()
 	unix.Close(p.fd)
 	p.first, p.last, p.count = nil, nil, 0
 	p.endLoans()
@@ -147,12 +150,33 @@ func (p *pipe) await() {
 
 // wake rings the bell if the peer sleeps and waits for this (see sleeps and needRoom).
 func (p *pipe) wake(what uint64) {
-	if !p.them.waitsFor(what) {
-		return
+	if p.them.waitsFor(what) {
+		p.ring()
 	}
+}
+
+// ringAgain is the time until a bell is rung again that the system has refused.
+const ringAgain = 5 * time.Millisecond
+
+// ring wakes the peer, now or later: it sleeps until this side has done so. The system may have no memory for the byte.
+func (p *pipe) ring() {
 	p.bells++
-	// If the socket is full the peer has bells to read already. If the peer is gone, heard finds out.
-	_, _ = p.conn.Send(bells[:])
+	switch _, errno := p.conn.Send(bells[:]); errno {
+	case 0,
+		syscall.EAGAIN,                    // the socket is full, so the peer has bells to read already
+		syscall.EPIPE, syscall.ECONNRESET: // the peer is gone, as heard finds out
+	default:
+		p.silence()
+		p.unheard = p.m.loop.After(ringAgain, p.ring)
+	}
+}
+
+// silence stops what would ring again.
+func (p *pipe) silence() {
+	if p.unheard != nil {
+		p.unheard.Stop()
+		p.unheard = nil
+	}
 }
 
 // heard reads the bells, and reports whether there were any. End is not nil if the connection is
