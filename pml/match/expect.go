@@ -20,7 +20,7 @@ func (ch *Channel) Expect(lane *Lane, seq, laneSeq uint32, tag int32) *Recv {
 	return r
 }
 
-// fit is firstFit, in a moment where no receive with a wildcard is posted.
+// fit is firstFit, and quicker where no receive with a wildcard is posted.
 func (c *Context) fit(source, tag int32) (*Recv, *slot[Recv]) {
 	if c.posted[anyTag]+c.posted[anySource]+c.posted[anyBoth] > 0 {
 		return c.firstFit(source, tag)
@@ -51,9 +51,6 @@ func (ch *Channel) Pass(lane *Lane, seq, laneSeq uint32, tag int32) bool {
 
 // Waiting reports whether a message waits for a receive.
 func (c *Context) Waiting() bool { return c.waiting > 0 }
-
-// Idle reports whether no receive is posted, and no message waits for one.
-func (c *Context) Idle() bool { return c.waiting == 0 && c.posted == [kinds]int{} }
 
 // isNext reports whether a message is next among those of its sender and in its lane, and none is missing.
 func (ch *Channel) isNext(lane *Lane, seq, laneSeq uint32) bool {
