@@ -13,6 +13,7 @@ import (
 type waitSet struct {
 	reqs   []Request
 	over   int        // allOver: so many are known to be over, from the front, or to lend
+	seen   int        // allOver: so many were over when last looked at
 	lent   bool       // allOver: some of them do
 	last   bool       // allOver: those are waited for, all others are over
 	blocks *operation // allOver: the one that it waits for
@@ -97,10 +98,10 @@ func (s *allOver) Done() bool {
 	return true
 }
 
-// isOver implements [outcome].
+// isOver implements [outcome]. What is over stays so, and is not looked at again.
 func (s *allOver) isOver() bool {
-	for i := s.over; i < len(s.reqs); i++ {
-		if r := s.reqs[i]; r.op != nil && !r.over() {
+	for ; s.seen < len(s.reqs); s.seen++ {
+		if r := s.reqs[s.seen]; r.op != nil && !r.over() {
 			return false
 		}
 	}
