@@ -227,9 +227,10 @@ func (m *module) leaveMark(mem []byte, maker bool) {
 }
 
 // try reads the peer's mark, which shows whether the system lets this process do so, and tells the peer that it may lend. It is
-// called when the peer has written something, and so has said where its mark is.
+// called when the peer has written something, and so has said where its mark is, and whether it looks again.
 func (p *pipe) try() {
 	p.tried = true
+	p.out.hasty = p.them.again.Load() == 1
 	m, address := p.m, p.them.markAt.Load()
 	if !m.cfg.lend || m.unreadable || p.peer.Process() <= 0 || address == 0 {
 		return // the peer does not lend, or nobody is to

@@ -36,6 +36,7 @@ type module struct {
 	unreadable bool           // no peer's memory can be read
 	place      uint64         // on which processor this rank waits, as peers are told
 	crowded    bool           // the ranks of this host outnumber its processors
+	again      again
 	closed     bool
 }
 
@@ -214,6 +215,9 @@ func (m *module) Doze() bool {
 			return false
 		}
 	}
+	if m.looksAgain() {
+		m.lookAgain()
+	}
 	return true
 }
 
@@ -237,6 +241,7 @@ func (m *module) Close() error {
 		return nil
 	}
 	m.closed = true
+	m.again.stop()
 	if m.listener != nil {
 		m.listener.close()
 	}

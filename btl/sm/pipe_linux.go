@@ -80,6 +80,9 @@ func (m *module) newPipe(o owner, fd int, mem []byte, maker bool, order order) (
 	p.in, p.out, p.us, p.them = ends(mem, maker)
 	p.wants.wants, p.choice.wants = p.us.wants, p.them.wants
 	p.us.place.Store(m.place)
+	if m.looksAgain() {
+		p.us.again.Store(1)
+	}
 	var err error
 	if p.watch, err = m.loop.Watch(fd, (*socketEvents)(p)); err != nil {
 		return nil, err

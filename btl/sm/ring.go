@@ -127,6 +127,7 @@ type writer struct {
 	freed uint64         // the bytes up to the end of those
 	head  *atomic.Uint64 // records read, as the peer says
 	err   error          // head said what can not be
+	hasty bool           // the peer looks again (again_linux.go)
 
 	bunch  []byte // the last record, if it is a bunch that may take another frame
 	filled int    // bytes of it
@@ -186,8 +187,17 @@ func (w *writer) publish(word uint64, used, n int) {
 	w.pass(n)
 	w.ends[index] = w.bytes
 	w.bunch = nil
-	slot.Store(word)
+	w.tell(slot, word)
 	w.lookAhead(used, n)
+}
+
+// tell announces a record by its word.
+func (w *writer) tell(at *atomic.Uint64, word uint64) {
+	if w.hasty {
+		announce(at, word)
+	} else {
+		at.Store(word)
+	}
 }
 
 const (
@@ -227,7 +237,7 @@ func (w *writer) short(f *btl.Frame) {
 	word := wordOf(kindWhole, h, f.Size) | w.turn
 	w.bunch = nil
 	w.pass(0)
-	at(slot[:], 0).Store(word)
+	w.tell(at(slot[:], 0), word)
 	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
 		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), wordSize+h+f.Size)
 	}

@@ -27,7 +27,7 @@ var ours = func() byte {
 const (
 	page       = 4 << 10
 	headWord   = 0   // how many records the side has read
-	sleepWord  = 256 // whether the side sleeps, and then the processor on which it waits
+	sleepWord  = 256 // whether the side sleeps, then the processor on which it waits, and whether it looks again
 	wantsWord  = 512 // which frames the side wants to be lent
 	markWord   = 768 // the side's mark, and then its address in the side's process; 0: it does not lend
 	sideOfPage = 1024
@@ -73,5 +73,5 @@ func ends(mem []byte, maker bool) (in reader, out writer, us, them side) {
 }
 
 func sideOf(words []byte) side {
-	return side{word: at(words, sleepWord), place: at(words, sleepWord+wordSize), wants: at(words, wantsWord), mark: at(words, markWord), markAt: at(words, markWord+wordSize)}
+	return side{word: at(words, sleepWord), place: at(words, sleepWord+wordSize), again: at(words, sleepWord+2*wordSize), wants: at(words, wantsWord), mark: at(words, markWord), markAt: at(words, markWord+wordSize)}
 }

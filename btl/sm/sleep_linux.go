@@ -10,8 +10,8 @@ const (
 
 // A side is what one of the two sides says. Word is what it sleeps for; 0: it is awake. Each side
 // writes its own words. Whoever wakes a side clears that side's word, so a sleeper is woken once. Place is one more than the number of
-// the processor on which it waits; 0: it has not said.
-type side struct{ word, place, wants, mark, markAt *atomic.Uint64 }
+// the processor on which it waits; 0: it has not said. Again is 1 if the side looks again after it has said that it sleeps.
+type side struct{ word, place, again, wants, mark, markAt *atomic.Uint64 }
 
 // waitsFor reports whether the side sleeps and waits for this. If so it clears the word: the caller
 // is the one to wake it.
