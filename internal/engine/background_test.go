@@ -144,7 +144,7 @@ func TestSeldomPollsLookAtDescriptors(t *testing.T) {
 	for n := range 20 {
 		e.Lock()
 		p.send()
-		e.looked = e.poller.now() - lookAfter // the last look was so long ago
+		e.looked = e.poller.now() - e.lookAfter // the last look was so long ago
 		e.Poll(source)
 		require.Equal(t, n+1, p.bytes)
 		e.Unlock()

@@ -58,51 +58,52 @@ type Engine struct {
 	contended atomic.Int32 // goroutines in Lock that had to wait
 	_         [64]byte     // everybody uses the lock's cache line, only its owner what follows
 
-	poller   poller
-	clock    int64  // the time of the last look at it
-	looked   int64  // the time of the last look at the descriptors
-	found    bool   // it has found something that was not the source's
-	epoch    uint64 // frames of one epoch may wait for each other
-	polls    uint64 // number of rounds
-	calls    uint64 // how often the lock was taken
-	glances  uint   // polls of a source for which the modules may wait
-	brief    int    // how many empty polls in a row a brief wait makes
-	holder   *waiter
-	polling  bool // the holder makes up-calls
-	blocked  bool // the holder waits in the poller, without the lock
-	queue    waiterQueue
-	woken    bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
-	started  bool    // a goroutine was started, likewise, and who waits may wait for it
-	away     bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
-	callers  callers // who polls by itself beside those that wait
-	vain     vain    // who polls by itself, and finds nothing
-	idle     *waiter // free list
-	spare    int     // how many are on it
-	deferred []btl.Deferred
-	flushing []btl.Deferred // deferred's other buffer
-	patient  []btl.Deferred // what waits for the next poll, but not for the end of a wait
-	moves    []btl.Mover    // what wants to move bytes without the lock
-	progress []Progressor
-	dozers   []btl.Dozer // those of them that are told when nobody polls
-	dozing   bool        // they have been
-	skipped  int         // polls since the last look at the clock
-	timers   timerHeap
-	timed    uint64 // number of timers there were
-	watches  watchTable
-	events   [maxEvents]event
-	yields   penalty
-	company  company
-	nearby   neighbours
-	move     func(taken *btl.Processors) // takes the thread to another processor, none of those; nil: it stays
-	aside    aside
-	opts     Options
-	closed   bool
-	waiting  int           // goroutines in Wait
-	gone     chan struct{} // closed when the last of them leaves, for Close
-	helpers  int           // goroutines of transports on which waiters depend
-	letIn    int64         // when Go's scheduler was last let in
-	lone     bool          // Go had one processor then
-	busy     atomic.Int64  // operations that should move while the program computes
+	poller    poller
+	clock     int64  // the time of the last look at it
+	looked    int64  // the time of the last look at the descriptors
+	lookAfter int64  // how long after it the next one is due
+	found     bool   // it has found something that was not the source's
+	epoch     uint64 // frames of one epoch may wait for each other
+	polls     uint64 // number of rounds
+	calls     uint64 // how often the lock was taken
+	glances   uint   // polls of a source for which the modules may wait
+	brief     int    // how many empty polls in a row a brief wait makes
+	holder    *waiter
+	polling   bool // the holder makes up-calls
+	blocked   bool // the holder waits in the poller, without the lock
+	queue     waiterQueue
+	woken     bool    // a parked waiter was woken, and may wait for the processor of whoever has the role
+	started   bool    // a goroutine was started, likewise, and who waits may wait for it
+	away      bool    // the holder has waited for long and lets others run: who waits meanwhile takes the role
+	callers   callers // who polls by itself beside those that wait
+	vain      vain    // who polls by itself, and finds nothing
+	idle      *waiter // free list
+	spare     int     // how many are on it
+	deferred  []btl.Deferred
+	flushing  []btl.Deferred // deferred's other buffer
+	patient   []btl.Deferred // what waits for the next poll, but not for the end of a wait
+	moves     []btl.Mover    // what wants to move bytes without the lock
+	progress  []Progressor
+	dozers    []btl.Dozer // those of them that are told when nobody polls
+	dozing    bool        // they have been
+	skipped   int         // polls since the last look at the clock
+	timers    timerHeap
+	timed     uint64 // number of timers there were
+	watches   watchTable
+	events    [maxEvents]event
+	yields    penalty
+	company   company
+	nearby    neighbours
+	move      func(taken *btl.Processors) // takes the thread to another processor, none of those; nil: it stays
+	aside     aside
+	opts      Options
+	closed    bool
+	waiting   int           // goroutines in Wait
+	gone      chan struct{} // closed when the last of them leaves, for Close
+	helpers   int           // goroutines of transports on which waiters depend
+	letIn     int64         // when Go's scheduler was last let in
+	lone      bool          // Go had one processor then
+	busy      atomic.Int64  // operations that should move while the program computes
 
 	tickArmed  bool
 	tickShort  bool
@@ -131,12 +132,17 @@ func New(opts Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("progress engine: %w", err)
 	}
-	return start(opts, p), nil
+	look := lookPeriod(p)
+	e := start(opts, p)
+	e.Lock()
+	e.lookAfter = look
+	e.Unlock()
+	return e, nil
 }
 
 // start starts an engine on a poller.
 func start(opts Options, p poller) *Engine {
-	e := &Engine{opts: opts, poller: p}
+	e := &Engine{opts: opts, poller: p, lookAfter: soonestLook}
 	if e.opts.Tick <= 0 {
 		e.opts.Tick = 200 * time.Microsecond
 	}
@@ -332,9 +338,25 @@ func (e *Engine) Crowded() bool { return e.opts.Crowded }
 // waited for is polled itself. A poll of memory takes a fifth of a look at the clock.
 const clockPolls = 32
 
-// lookAfter is how long after a look at the descriptors the next one is due. A look is a system
-// call, and takes longer than a message over shared memory.
-const lookAfter = int64(20 * time.Microsecond)
+// A look at the descriptors is a system call. It takes longer than a message over shared memory, on some virtual machines as long as ten. So
+// the next one is due lookShare times as long after it as it takes, within these bounds.
+const (
+	lookShare   = 64
+	soonestLook = int64(20 * time.Microsecond)
+	latestLook  = int64(100 * time.Microsecond)
+)
+
+// lookPeriod is how long after a look the next one is due.
+func lookPeriod(p poller) int64 {
+	var events [1]event
+	takes := latestLook
+	for range 8 { // some are interrupted
+		from := p.now()
+		p.wait(events[:], 0)
+		takes = min(takes, p.now()-from)
+	}
+	return min(max(lookShare*takes, soonestLook), latestLook)
+}
 
 // poll does one round of work. The lock is held. The modules come first, then
 // source, if there is one, then the descriptors. With a source the descriptors are
@@ -370,7 +392,7 @@ func (e *Engine) lookIsDue() bool {
 	if e.move != nil {
 		e.nearby.polls(e.clock)
 	}
-	return e.clock-e.looked >= lookAfter
+	return e.clock-e.looked >= e.lookAfter
 }
 
 // pollModules does what no descriptor announces.

@@ -139,7 +139,7 @@ func TestLooksGoOnWhileTheyFindSomething(t *testing.T) {
 		p.bytes, clock.looks = 0, 0
 		p.send()
 		e.Lock()
-		e.looked, e.skipped = -lookAfter, clockPolls // the last look was so long ago
+		e.looked, e.skipped = -e.lookAfter, clockPolls // the last look was so long ago
 		for range 6 {
 			e.poll(source)
 		}
@@ -181,5 +181,25 @@ func TestACrowdLooksAtAllDescriptors(t *testing.T) {
 			require.Equal(t, 10*crowdPolls+1, source.counter.polls)
 			require.LessOrEqual(t, clock.looks, 1)
 		}
+	}
+}
+
+// slowLooks is a poller whose looks take so long, and whose clock shows nothing else.
+type slowLooks struct {
+	poller
+	takes, clock int64
+}
+
+func (p *slowLooks) now() int64 { return p.clock }
+
+func (p *slowLooks) wait([]event, int64) int {
+	p.clock += p.takes
+	return 0
+}
+
+// Where a look takes longer there are fewer of them, but not so few that what has come for others waits long.
+func TestLooksTakeASmallShare(t *testing.T) {
+	for takes, period := range map[int64]int64{0: soonestLook, 200: soonestLook, 1_000: 64_000, 5_000: latestLook, 1_000_000: latestLook} {
+		require.Equal(t, period, lookPeriod(&slowLooks{takes: takes}), "%d ns", takes)
 	}
 }

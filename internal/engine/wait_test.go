@@ -72,7 +72,7 @@ func TestShortWaitsLookAtDescriptors(t *testing.T) {
 	e.Unlock()
 	p.send()
 	e.Lock()
-	e.looked = e.poller.now() - lookAfter // the last look was so long ago
+	e.looked = e.poller.now() - e.lookAfter // the last look was so long ago
 	e.Unlock()
 	for range clockPolls {
 		f := &flag{}
