@@ -53,8 +53,13 @@ func (ep *endpoint) Flush() {
 func (ep *endpoint) Queued() int { return ep.sender.queued }
 
 // push sends what there is, as far as the network's window, the pace and the system let it. It makes no
-// up-call.
+// up-call. What the host answers while it takes in a packet goes when it has: with its acknowledgement, for which
+// the peer's host may wait.
 func (ep *endpoint) push() {
+	if ep.taking {
+		ep.answers = true
+		return
+	}
 	now := ep.m.loop.Now()
 	ep.pushAt(now)
 	if !ep.touched { // else settle does so, when what has come is acknowledged
@@ -262,7 +267,7 @@ const sendsLong = 2
 // acknowledge adds an acknowledgement, if there is anything to acknowledge.
 func (k *packer) acknowledge(now int64) {
 	a := &k.ep.arrivals
-	if a.Due(0) == 0 || k.ep.taking {
+	if a.Due(0) == 0 {
 		return
 	}
 	s := &k.ep.sender

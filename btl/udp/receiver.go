@@ -159,6 +159,10 @@ func (ep *endpoint) take(now int64, so *socket, from netip.AddrPort, b []byte) {
 	case numbered:
 		ep.arrivals.Add(now, number)
 	}
+	if ep.answers && ep.sender.live() {
+		ep.answers = false
+		ep.push()
+	}
 	if ep.parted && ep.sender.live() {
 		ep.acknowledge(now)
 		if ep.Live() {
