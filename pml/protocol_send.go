@@ -176,12 +176,16 @@ const copyFirst = 4 << 10
 // copyFirst bytes is made.
 const promptly = time.Microsecond
 
-// prompt reports whether waiting for acknowledgements is cheaper than copying.
+// prompt reports whether an acknowledgement comes sooner than such a copy is made, if its sender has a processor.
 func (r *rail) prompt() bool { return r.attr.Latency > 0 && r.attr.Latency < promptly }
+
+// awaits reports whether waiting for acknowledgements is cheaper than copying. In a crowd it is not: who waits gives up the
+// processor, and gets it back many copies later.
+func (r *rail) awaits() bool { return r.prompt() && !r.pml.engine.Crowded() }
 
 // keeps reports whether a copy for replay is made of a message of that size.
 func (pe *peer) keeps(size uint64, r *rail) bool {
-	if pe.local || size > copyFirst && r.prompt() {
+	if pe.local || size > copyFirst && r.awaits() {
 		return false
 	}
 	t, copied := &pe.pml.tune, pe.pml.copied
@@ -205,7 +209,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 	}
 	op.offset = op.size
 	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
-	if keep && (op.packs || r.holdsLong() || op.size <= copyFirst && (waits || op.size == 0 || !r.prompt())) {
+	if keep && (op.packs || r.holdsLong() || op.size <= copyFirst && (waits || op.size == 0 || !r.awaits())) {
 		f.keep(op)
 		f.build(&h)
 		pe.emitEager(r, f)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -80,6 +81,26 @@ func TestPromptRailsNeedNoCopies(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, op, "an empty one is complete at once")
 	}
+}
+
+// In a crowd a long message is copied whatever the latency: its send is complete when it was passed on, and nobody gives up
+// the processor to wait for an acknowledgement. What is to be acknowledged is, at once.
+func TestACrowdCopies(t *testing.T) {
+	pe, ep, c := promptPeer(t, 300*time.Nanosecond)
+	crowd, err := engine.New(engine.Options{Simulated: true, Crowded: true})
+	require.NoError(t, err)
+	t.Cleanup(crowd.Close)
+	crowd.Lock()
+	t.Cleanup(crowd.Unlock)
+	pe.pml.engine = crowd
+	op, err := c.isend(make([]byte, 32<<10), nil, 1, 5, Standard)
+	require.NoError(t, err)
+	require.True(t, op.lends(), "a copy completes it at once")
+	require.Zero(t, lastOf(t, ep, wire.Eager).Flags&wire.FlagAckNow)
+	pe.heard = pe.rails[0]
+	before := len(ep.sent)
+	require.NoError(t, pe.arrived(0, true, true))
+	require.Len(t, ep.sent, before+1)
 }
 
 // Where release means delivery, what is copied is copied before it is sent: its send does not last a round

@@ -15,7 +15,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_ordering", Kind: param.Enum, Choices: []string{"strict", "relaxed"}, Default: "strict", Level: param.User,
 			Help: "What a receive for any tag takes: strict, the oldest message, as MPI demands; relaxed, the one that has arrived first."},
 		param.Spec{Name: "pml_copy_limit", Kind: param.Size, Default: "64K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
-			Help: "Messages up to this length are copied, so that their send completes as soon as it is asked for; longer ones complete when the peer has acknowledged them; if a call waits for that for long, they are copied after all. Over shared memory that takes less time than a copy, so only messages up to 4K are copied. Over udp and sctp, to a peer over a path that is known to carry less than 2 Gbit/s, messages up to pml_eager_awaited are, in half of pml_copy_pool."},
+			Help: "Messages up to this length are copied, so that their send completes as soon as it is asked for; longer ones complete when the peer has acknowledged them; if a call waits for that for long, they are copied after all. Over shared memory that takes less time than a copy unless ranks outnumber processors, so only messages up to 4K are copied there. Over udp and sctp, to a peer over a path that is known to carry less than 2 Gbit/s, messages up to pml_eager_awaited are, in half of pml_copy_pool."},
 		param.Spec{Name: "pml_copy_pool", Kind: param.Size, Default: "16M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},
 		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
