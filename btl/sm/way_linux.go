@@ -35,8 +35,9 @@ const (
 	// tryAgain: once in so many frames a trial goes by the other way, since things change.
 	tryAgain = 32 * trial
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
-	// copies than by a system call and by an answer that it has been read.
-	crowdLends = 32 << 10
+	// copies than by a system call and by an answer that it has been read. The message layer makes a copy of one up to 64 KB
+	// (pml_copy_limit), so that nobody waits for an answer: not if it is lent.
+	crowdLends = 64<<10 + 1
 )
 
 // choice is the sender's side: which frames it lends.
