@@ -69,10 +69,10 @@ func (c *Comm) checkRanks(ranks []int) error {
 type creation struct {
 	comm    *Comm
 	ranks   []int
-	list    []byte        // what all have to be given
-	leader  int           // the lowest of them: so it is the same in whatever order members list each other
-	others  []int         // without it
-	heard   []pml.Request // the leader's: the others' lists
+	list    []byte    // what all have to be given
+	leader  int       // the lowest of them: so it is the same in whatever order members list each other
+	others  []int     // without it
+	heard   []hearing // the leader's: the others' lists
 	lists   [][]byte
 	sent    pml.Request // the others': their list
 	answer  pml.Request // and what is said of it
@@ -80,6 +80,12 @@ type creation struct {
 	number  int
 	birth   *birth
 	silent  bool // the others': there was no answer
+}
+
+// A hearing is the receive of a list, or why there is none.
+type hearing struct {
+	request pml.Request
+	err     error
 }
 
 type created struct {
@@ -91,15 +97,12 @@ type created struct {
 const mostReason = 600
 
 // creation begins what all members have to do in the order of their calls.
-func (c *Comm) creation(ranks []int) (x *creation, err error) {
-	x = &creation{comm: c, ranks: ranks, leader: slices.Min(ranks), list: encodeInts(ranks...), birth: &birth{ranks: ranks}}
+func (c *Comm) creation(ranks []int) (*creation, error) {
+	x := &creation{comm: c, ranks: ranks, leader: slices.Min(ranks), list: encodeInts(ranks...), birth: &birth{ranks: ranks}}
 	x.others = slices.DeleteFunc(slices.Clone(ranks), func(r int) bool { return r == x.leader })
 	if x.leads() {
-		err = x.listen()
-	} else {
-		err = x.ask()
-	}
-	if err != nil {
+		x.listen()
+	} else if err := x.ask(); err != nil {
 		return nil, fmt.Errorf("Create: %w", own(err))
 	}
 	c.expects(x.birth)
@@ -108,20 +111,13 @@ func (c *Comm) creation(ranks []int) (x *creation, err error) {
 
 func (x *creation) leads() bool { return x.leader == x.comm.rank }
 
-// listen posts the receives of the others' lists.
-func (x *creation) listen() error {
+// listen posts the receives of the others' lists. Who is known to have failed sends none, and the others are to hear so.
+func (x *creation) listen() {
 	for _, r := range x.others {
 		list := make([]byte, 8+8*x.comm.Size())
 		req, err := x.comm.coll.Irecv(list, nil, r, tagGroup)
-		if err != nil {
-			for _, r := range x.heard {
-				pml.Leave(r)
-			}
-			return err
-		}
-		x.heard, x.lists = append(x.heard, req), append(x.lists, list)
+		x.heard, x.lists = append(x.heard, hearing{req, err}), append(x.lists, list)
 	}
-	return nil
 }
 
 // ask sends the list to the leader, who may be in another call yet: the number of this one tells
@@ -254,9 +250,12 @@ func (x *creation) tell(i int, answer []byte) {
 
 // compare waits for a member's list, which stays nil if there is none, and compares it.
 func (x *creation) compare(i int) error {
-	list := x.lists[i]
+	list, h := x.lists[i], x.heard[i]
 	x.lists[i] = nil
-	st, err := x.heard[i].Wait(context.Background())
+	if h.err != nil {
+		return h.err
+	}
+	st, err := h.request.Wait(context.Background())
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package members_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand"
+	"github.com/strandmp/strand/internal/test/leak"
 	"github.com/strandmp/strand/internal/test/world"
 	"github.com/strandmp/strand/strandtest"
 )
@@ -169,4 +171,30 @@ func TestCreateWithoutAMember(t *testing.T) {
 	for range 2 {
 		require.ErrorContains(t, <-errs, "Create: ")
 	}
+}
+
+// Who leads and knows that a member has failed says so to the others, who wait for its answer.
+func TestCreateWithAMemberThatIsKnownToHaveFailed(t *testing.T) {
+	const n, victim = 3, 2
+	leak.Check(t)
+	var wg sync.WaitGroup
+	for rank, j := range world.ToldJobs(n) {
+		wg.Go(func() {
+			err := strand.Run(world.Context(t), func(ctx context.Context, w *strand.World) error {
+				c := w.Comm()
+				if rank == victim {
+					return errors.New("gave up")
+				}
+				_, err := c.Recv(ctx, nil, victim, 1)
+				assert.ErrorIs(t, err, strand.ErrPeerFailed)
+				_, err = c.Create(ctx, []int{0, 1, victim})
+				assert.ErrorContains(t, err, "gave up")
+				return c.Send(ctx, nil, 1-rank, 2) // which has left Create too
+			}, strand.WithJob(j), world.FromEnvironment())
+			if rank != victim {
+				assert.NoError(t, err, "rank %d", rank)
+			}
+		})
+	}
+	wg.Wait()
 }
