@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/strandmp/strand/internal/given"
 	"github.com/strandmp/strand/pml"
@@ -18,7 +20,7 @@ import (
 // they do with blocking messages; a second goroutine that calls it meanwhile gets [ErrConcurrent].
 //
 // If lists differ whose lowest rank is the same, in their order too, or if a member fails before it has called, all that have called get an
-// error. Ranks whose lists have different lowest ranks make different calls, and wait as blocking messages would. If
+// error, a [*PeerFailedError] for who has failed. Ranks whose lists have different lowest ranks make different calls, and wait as blocking messages would. If
 // the context of a process ends first, or before the call, the new communicator takes no collective call: the others are told.
 func (c *Comm) Create(ctx context.Context, ranks []int) (*Comm, error) {
 	given.Context(ctx)
@@ -125,7 +127,7 @@ func (x *creation) listen() {
 func (x *creation) ask() (err error) {
 	c := x.comm
 	x.number = int(c.creations.Add(1))
-	x.answers = make([]byte, 8+max(mostReason, 8*len(x.ranks)))
+	x.answers = make([]byte, 8+max(4+mostReason, 8*len(x.ranks)))
 	if x.answer, err = c.coll.Irecv(x.answers, nil, x.leader, tagAnswer+tagOf(int64(x.number))); err != nil {
 		return err
 	}
@@ -180,7 +182,7 @@ func (x *creation) agree() (id uint64, numbers []int, err error) {
 	}
 	id, rest := binary.LittleEndian.Uint64(x.answers), x.answers[8:count]
 	if id == 0 {
-		return 0, nil, fmt.Errorf("rank %d, the lowest of the list, says: %s", x.leader, rest)
+		return 0, nil, x.refused(rest)
 	}
 	return id, decodeInts(rest), nil
 }
@@ -196,7 +198,7 @@ func (x *creation) hear() (count int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if count = st.Count; count < 8 || binary.LittleEndian.Uint64(x.answers) != 0 && count != 8+8*len(x.ranks) {
+	if count = st.Count; count < 8+4 || binary.LittleEndian.Uint64(x.answers) != 0 && count != 8+8*len(x.ranks) {
 		return 0, x.comm.misfit("Create", x.leader, int64(count), int64(8+8*len(x.ranks)))
 	}
 	return count, nil
@@ -215,13 +217,32 @@ func (x *creation) lead() (id uint64, numbers []int, err error) {
 		id = x.comm.world.nextID()
 		answer = append(binary.LittleEndian.AppendUint64(nil, id), encodeInts(numbers...)...)
 	} else {
-		text := err.Error()
-		answer = append(binary.LittleEndian.AppendUint64(nil, 0), text[:min(len(text), mostReason)]...)
+		answer = append(binary.LittleEndian.AppendUint64(nil, 0), refusal(err)...)
 	}
 	for i := range x.lists {
 		x.tell(i, answer)
 	}
 	return id, numbers, err
+}
+
+// refusal says why there is no communicator: who has failed, if that is why, and in words.
+func refusal(err error) []byte {
+	failed := nobodyFailed
+	if e, is := errors.AsType[*PeerFailedError](own(err)); is {
+		failed = e.Rank
+	}
+	text := err.Error()
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(int32(failed))), text[:min(len(text), mostReason)]...)
+}
+
+// refused is the error for a refusal of the leader's.
+func (x *creation) refused(b []byte) error {
+	failed := int(int32(binary.LittleEndian.Uint32(b)))
+	said := fmt.Errorf("rank %d, the lowest of the list, says: %s", x.leader, strings.ToValidUTF8(string(b[4:]), ""))
+	if failed < 0 || failed >= x.comm.Size() {
+		return said
+	}
+	return &PeerFailedError{Rank: failed, WorldRank: x.comm.group.World(failed), Cause: said}
 }
 
 // numbers are those of the calls of members that have sent their lists, by place; −1: it has not, or is the leader.

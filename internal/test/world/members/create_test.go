@@ -189,7 +189,42 @@ func TestCreateWithAMemberThatIsKnownToHaveFailed(t *testing.T) {
 				assert.ErrorIs(t, err, strand.ErrPeerFailed)
 				_, err = c.Create(ctx, []int{0, 1, victim})
 				assert.ErrorContains(t, err, "gave up")
-				return c.Send(ctx, nil, 1-rank, 2) // which has left Create too
+				if rank == 1 {
+					return c.Send(ctx, nil, 0, 2)
+				}
+				_, err = c.Recv(ctx, nil, 1, 2) // it stays until the other one has its answer
+				return err
+			}, strand.WithJob(j), world.FromEnvironment())
+			if rank != victim {
+				assert.NoError(t, err, "rank %d", rank)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// All members hear who has failed, not the one who leads alone: by the error's type, with its number in the communicator and in the world.
+func TestCreateNamesWhoHasFailed(t *testing.T) {
+	const n, victim, as = 3, 2, 1 // its rank in the communicator
+	leak.Check(t)
+	var wg sync.WaitGroup
+	for rank, j := range world.ToldJobs(n) {
+		wg.Go(func() {
+			err := strand.Run(world.Context(t), func(ctx context.Context, w *strand.World) error {
+				c, err := w.Comm().Split(ctx, 0, 2*w.Rank()%n)
+				if err != nil {
+					return err
+				}
+				if w.Rank() == victim {
+					return errors.New("gave up")
+				}
+				_, err = c.Create(ctx, []int{2, 1, 0})
+				failed, is := errors.AsType[*strand.PeerFailedError](err)
+				if assert.True(t, is, "%v", err) {
+					assert.Equal(t, []int{as, victim}, []int{failed.Rank, failed.WorldRank})
+					assert.ErrorContains(t, err, "gave up")
+				}
+				return nil
 			}, strand.WithJob(j), world.FromEnvironment())
 			if rank != victim {
 				assert.NoError(t, err, "rank %d", rank)
