@@ -103,25 +103,27 @@ type option struct {
 // done is when the network will be done with what it has and n bytes more.
 func (o option) done(n int) float64 { return (o.load + float64(n)) / o.speed }
 
-// optionsFor adds the networks for a frame. One whose speed is not known gets enough to become
-// known, and nothing more until it is, if another one's is known.
+// optionsFor adds the networks for a frame.
 func (pe *peer) optionsFor(options []option, lane, n int, now int64) []option {
-	known := false
 	for _, net := range pe.networks {
 		r := net.rail(lane)
 		if r.share.given+n >= glance || now-r.share.at > soon {
 			r.look(now)
 		}
-		speed := r.share.speed()
-		known = known || speed > 0
 		load := r.share.load()
 		if r.busy {
 			load = max(load, enough) // whatever it says
 		}
-		options = append(options, option{r, float64(load), speed, r.accepts(n), math.Inf(1)})
+		options = append(options, option{r, float64(load), r.share.speed(), r.accepts(n), math.Inf(1)})
 	}
-	if known {
-		options = slices.DeleteFunc(options, func(o option) bool { return o.speed == 0 && o.load >= enough })
+	return comparable(options, n)
+}
+
+// comparable has all options, for n bytes, have a speed. One whose speed is not known gets enough to become
+// known, and nothing more until it is, if another one's is known.
+func comparable(options []option, n int) []option {
+	if slices.ContainsFunc(options, func(o option) bool { return o.speed > 0 }) {
+		options = slices.DeleteFunc(options, func(o option) bool { return o.speed == 0 && (o.load >= enough || n > enough) })
 	}
 	if slices.ContainsFunc(options, func(o option) bool { return o.speed == 0 }) {
 		for i := range options {

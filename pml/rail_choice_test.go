@@ -302,7 +302,7 @@ func TestPassedOverRailsAreThoughtFaster(t *testing.T) {
 		r, _ := pe.dataRail(128<<10, 1)
 		require.Same(t, pe.rails[0], r)
 	}
-	require.InDelta(t, 0.0125, pe.speed(slow), 1e-6)
+	require.InDelta(t, 0.0125, slow.share.speed(), 1e-6)
 	for slow.line.Newest() != nil {
 		slow.line.Release(slow.line.Newest())
 	}
@@ -310,7 +310,7 @@ func TestPassedOverRailsAreThoughtFaster(t *testing.T) {
 		r, _ := pe.dataRail(32<<10, 1)
 		require.Same(t, pe.rails[0], r)
 	}
-	require.Greater(t, pe.speed(slow), 0.0125*1.1)
+	require.Greater(t, slow.share.speed(), 0.0125*1.1)
 }
 
 // Messages that wait may be longer together than an int holds that has 32 bits: they may be the same memory.

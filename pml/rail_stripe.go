@@ -20,17 +20,6 @@ const (
 	minPiece = 32 << 10
 )
 
-// speed is the rail's share of the speed of all. It is the one that is hoped for, or the weight
-// as long as some rail was not measured.
-func (pe *peer) speed(r *rail) float64 {
-	for _, other := range pe.rails {
-		if other.serves() && other.share.rate() == 0 {
-			return max(r.weight, 1e-9)
-		}
-	}
-	return r.share.speed()
-}
-
 // dataRail chooses the rail for the next piece of a long message, and the piece's length,
 // at most n bytes. It is the rail that will be done first, of those that take a frame now.
 // It is nil if the busy rails would have delivered everything before.
@@ -41,42 +30,58 @@ func (pe *peer) dataRail(n int, now int64) (*rail, int) {
 		}
 		return nil, 0
 	}
-	queued, speed, soonest := 0.0, 0.0, math.Inf(1)
+	options := pe.stripes(n, now)
+	load, soonest := 0.0, math.Inf(1)
+	for _, o := range options {
+		load += o.load
+		soonest = min(soonest, o.done(n))
+	}
+	end := (load + pe.remaining()) / speedOf(options) // if all rails finish together
+	var best *option
+	most := 0
+	for i := range options {
+		o := &options[i]
+		if room := o.piece(n, soonest, end); room > 0 && (best == nil || o.done(room) < best.done(most)) {
+			best, most = o, room
+		}
+	}
+	if best == nil {
+		return nil, 0
+	}
+	pe.passOverIdle(best.rail, most)
+	return best.rail, most
+}
+
+// stripes are the rails for a piece of n bytes.
+func (pe *peer) stripes(n int, now int64) []option {
+	pe.options = pe.options[:0]
 	for _, r := range pe.rails {
 		if r.serves() {
 			r.look(now)
+			pe.options = append(pe.options, option{r, float64(r.share.load()), r.share.speed(), !r.busy && r.hasRoom(), 0})
 		}
 	}
-	for _, r := range pe.rails {
-		if r.serves() {
-			queued += float64(r.share.load())
-			speed += pe.speed(r)
-			soonest = min(soonest, pe.doneWith(r, n))
-		}
+	return comparable(pe.options, min(n, enough))
+}
+
+// piece is how much of n bytes the rail is to have: all of it if no other one will be done with that sooner, and otherwise
+// as much as it delivers by the end. It gets no more than is enough while its speed is not known. 0: nothing.
+func (o *option) piece(n int, soonest, end float64) int {
+	if !o.accepts {
+		return 0
 	}
-	end := (queued + pe.remaining()) / speed // if all rails finish together
-	var best *rail
-	most := 0
-	for _, r := range pe.rails {
-		if !r.serves() || r.busy || !r.hasRoom() {
-			continue
+	room := n
+	if o.done(n) > soonest {
+		room = min(n, int(min(end*o.speed-o.load, math.MaxInt32)))
+		if room < min(n, minPiece) {
+			return 0
 		}
-		room := n
-		if pe.doneWith(r, n) > soonest {
-			room = min(n, int(min(end*pe.speed(r), math.MaxInt32))-r.share.load())
-			if room < min(n, minPiece) {
-				continue
-			}
-			room = min(n, max(minPiece, room/2)) // it may be slower than thought
-		}
-		if best == nil || pe.doneWith(r, room) < pe.doneWith(best, most) {
-			best, most = r, room
-		}
+		room = min(n, max(minPiece, room/2)) // it may be slower than thought
 	}
-	if best != nil {
-		pe.passOverIdle(best, most)
+	if o.rail.share.rate() == 0 {
+		room = min(room, enough)
 	}
-	return best, most
+	return room
 }
 
 // passOverIdle notes that one rail gets n bytes while others have nothing to do.
@@ -98,11 +103,6 @@ func (pe *peer) freeRail() *rail {
 		}
 	}
 	return best
-}
-
-// doneWith is when a rail will be done with what it has and n bytes more.
-func (pe *peer) doneWith(r *rail, n int) float64 {
-	return float64(r.share.load()+n) / pe.speed(r)
 }
 
 // remaining is what of long messages is still to be given to rails.

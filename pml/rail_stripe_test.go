@@ -105,6 +105,36 @@ func TestStripesFinishTogether(t *testing.T) {
 	t.Run("a transport that takes 1 MB ahead", func(t *testing.T) { testStripes(t, 1<<20) })
 }
 
+// striped is a peer over rails of these speeds, in bytes a nanosecond.
+func striped(t *testing.T, speeds []float64, buffer float64) (pe *peer, cables []*cable) {
+	eng, err := engine.New(engine.Options{Simulated: true})
+	require.NoError(t, err)
+	t.Cleanup(eng.Close)
+	pe = &peer{pml: &PML{engine: eng}}
+	for _, v := range speeds {
+		// The weights are wrong: all rails claim to be equal.
+		r := &rail{weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
+		pe.also(r, rails.Up)
+		w := &cable{rail: r, speed: v, buffer: buffer}
+		if cables = append(cables, w); buffer > 0 {
+			r.gauge = w
+		}
+	}
+	return pe, cables
+}
+
+// The first message that goes over several rails is not held up by pieces that a slow one got before anybody knew
+// that it is slow.
+func TestASlowRailIsFoundOutByLittle(t *testing.T) {
+	for _, speeds := range [][]float64{{0.125, 0.00125}, {0.00125, 0.125}, {0.125, 0.125, 0.125, 0.00125}} {
+		for _, buffer := range []float64{0, 128 << 10} {
+			pe, cables := striped(t, speeds, buffer)
+			took := stripes(pe, cables, 16<<20, 1)
+			require.LessOrEqual(t, took, (buffer+3*enough)/0.00125, "speeds %v, which take %v bytes ahead", speeds, buffer)
+		}
+	}
+}
+
 func testStripes(t *testing.T, buffer float64) {
 	const gigabit = 0.125 // bytes a nanosecond
 	for _, speeds := range [][]float64{
@@ -116,20 +146,9 @@ func testStripes(t *testing.T, buffer float64) {
 	} {
 		for _, size := range []uint64{1 << 20, 4 << 20, 64 << 20} {
 			t.Run(fmt.Sprint(speeds, size), func(t *testing.T) {
-				eng, err := engine.New(engine.Options{Simulated: true})
-				require.NoError(t, err)
-				defer eng.Close()
-				pe := &peer{pml: &PML{engine: eng}}
-				var cables []*cable
+				pe, cables := striped(t, speeds, buffer)
 				sum := 0.0
 				for _, v := range speeds {
-					// The weights are wrong: all rails claim to be equal.
-					r := &rail{weight: 1, attr: btl.Attr{MaxFrame: 1 << 20}}
-					pe.also(r, rails.Up)
-					w := &cable{rail: r, speed: v, buffer: buffer}
-					if cables = append(cables, w); buffer > 0 {
-						r.gauge = w
-					}
 					sum += v
 				}
 				now := stripes(pe, cables, 8<<20, 1) // to get to know them
