@@ -51,6 +51,7 @@ func (p *Peer) Up(r *Rail, e Env) {
 	if r.Aside {
 		r.State, r.since, r.moved = Up, e.Now, e.Moved
 		r.pace.begin(e.Now)
+		r.trip.begin()
 		return
 	}
 	if !p.Met {
@@ -61,6 +62,7 @@ func (p *Peer) Up(r *Rail, e Env) {
 	r.met, r.since, r.moved = true, e.Now, e.Moved
 	r.failing, r.refused = row{}, row{}
 	r.pace.begin(e.Now)
+	r.trip.begin()
 	r.State = Resting
 	r.trial.begin(e.Now)
 	if r.trial.lost > 0 {

@@ -82,6 +82,8 @@ func (r *Rail) Sample(s Sample) {
 // Look judges a connected rail by its sample: whether it is silent or creeps although
 // something is expected of it. The caller does what it says before it looks at the next.
 func (p *Peer) Look(r *Rail, e Env) (f Finding) {
+	brief := e
+	brief.RailTimeout = r.trip.unqueued(e)
 	e.RailTimeout = r.trip.timeout(e)
 	switch {
 	case !r.State.Connected():
@@ -96,7 +98,7 @@ func (p *Peer) Look(r *Rail, e Env) (f Finding) {
 	c := &r.pace
 	c.notice(e)
 	s, silent := c.sample, time.Duration(c.silence)
-	creeps := p.creeps(r, e, &f)
+	creeps := p.creeps(r, brief, int64(e.RailTimeout), &f)
 	if !s.Waits {
 		p.Doubt(r, false)
 		return f
@@ -161,8 +163,8 @@ func (p *Peer) quiet() (quiet bool) {
 
 // creeps takes note of how a rail fares, and reports whether it creeps. A rail creeps if
 // another one is well and it either gets rid of next to nothing, or has held a frame for long
-// that an idle one would have delivered.
-func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
+// that an idle one would have delivered: for most of patience, since over a long queue it takes as long where all is well.
+func (p *Peer) creeps(r *Rail, e Env, patience int64, f *Finding) bool {
 	c, s, timeout := &r.pace, &r.pace.sample, int64(e.RailTimeout)
 	if c.heard != s.Heard {
 		c.heard, c.fresh = s.Heard, e.Now
@@ -185,7 +187,7 @@ func (p *Peer) creeps(r *Rail, e Env, f *Finding) bool {
 		need = took * s.Rate * unhurried
 	}
 	well, idle := p.otherIsWell(r, e)
-	if !well || passed >= need && (!idle || e.Now-s.Oldest < timeout*3/4) {
+	if !well || passed >= need && (!idle || e.Now-s.Oldest < patience*3/4) {
 		c.slow = 0
 		return false
 	}

@@ -16,13 +16,21 @@ const (
 // trip is what is known of the round trip of a way: what its transport tells, or else what the last trial has shown.
 type trip struct {
 	last  time.Duration
-	tells bool // the transport does
+	least time.Duration // that the transport has told since the rail was connected; 0: none
+	tells bool          // it does tell
 }
+
+// begin notes that the rail is connected: its way may be another one now.
+func (t *trip) begin() { t.least = 0 }
 
 // told notes what the transport tells; 0: nothing.
 func (t *trip) told(roundTrip time.Duration) {
-	if roundTrip > 0 {
-		t.last, t.tells = roundTrip, true
+	if roundTrip <= 0 {
+		return
+	}
+	t.last, t.tells = roundTrip, true
+	if t.least == 0 || roundTrip < t.least {
+		t.least = roundTrip
 	}
 }
 
@@ -38,6 +46,17 @@ func (t *trip) answered(took time.Duration, first bool) {
 }
 
 // timeout is for how long the rail may be silent.
-func (t *trip) timeout(e Env) time.Duration {
-	return min(max(e.RailTimeout, roundTrips*t.last), mostTimeouts*e.RailTimeout)
+func (t *trip) timeout(e Env) time.Duration { return within(t.last, e) }
+
+// unqueued is that without what a round trip takes because more stands in the queues of the way. Where a way comes to carry
+// next to nothing, these make its round trip longer and longer.
+func (t *trip) unqueued(e Env) time.Duration {
+	if t.least > 0 {
+		return within(t.least, e)
+	}
+	return t.timeout(e)
+}
+
+func within(roundTrip time.Duration, e Env) time.Duration {
+	return min(max(e.RailTimeout, roundTrips*roundTrip), mostTimeouts*e.RailTimeout)
 }
