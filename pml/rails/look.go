@@ -205,12 +205,12 @@ func (p *Peer) creeps(r *Rail, e Env, patience int64, f *Finding) bool {
 func (c *pace) hopeless() bool { return c.slow >= 2 || c.slow > 0 && c.doubts >= manyDoubts }
 
 // otherIsWell reports whether another rail has brought something lately, and whether such a
-// rail is idle, with nothing under way.
+// rail, of those that carry messages, is idle, with nothing under way. One that rests is so as a rule.
 func (p *Peer) otherIsWell(r *Rail, e Env) (well, idle bool) {
 	for _, other := range p.Rails {
 		c := &other.pace
 		if other != r && other.State.Connected() && other.State != Trial && c.slow == 0 && e.Now-c.fresh <= int64(e.RailTimeout)/2 {
-			well, idle = true, idle || !c.sample.Waits
+			well, idle = true, idle || !c.sample.Waits && other.State != Resting
 		}
 	}
 	return well, idle

@@ -464,6 +464,27 @@ func TestTrafficOverAFarWayDoesNotCreep(t *testing.T) {
 	require.Equal(t, Up, a.State)
 }
 
+// Nor does it creep because a rail that rests, as spare paths and other transports that were called in do, has nothing to do: that is so as long as
+// this one carries everything, and its frames may be long.
+func TestWhatRestsIsNotHeldUp(t *testing.T) {
+	const rate, age = 0.005, 800 * time.Millisecond // bytes a nanosecond: a frame of 2 MB takes 400 ms
+	p := known(1, 0)
+	a, b := p.Rails[0], p.Rails[1]
+	p.Up(a, at(0))
+	p.Up(b, at(0))
+	require.Equal(t, Resting, b.State)
+	now, heard := time.Duration(0), uint64(0)
+	f, _ := p.looks(a, 0, time.Minute, func() Sample {
+		now += at(0).RailTimeout / 8
+		heard++
+		b.Sample(Sample{Heard: heard, Signs: heard})
+		p.Look(b, at(now))
+		return Sample{Waits: true, Heard: heard, Signs: heard, Carried: int64(rate * float64(now)), Rate: rate, Oldest: at(now - age).Now}
+	})
+	require.Equal(t, NoFault, f.Fault)
+	require.Equal(t, Up, a.State)
+}
+
 // A way that comes to carry a hundredth creeps as soon as a near one does: that its round trip takes longer and longer is not the
 // way's length, but what stands before it.
 func TestTheQueueOfWhatCreepsIsNoFarWay(t *testing.T) {
