@@ -73,7 +73,7 @@ func (r *rail) carried() int64 {
 // was given to it.
 func (r *rail) sample(oldest int64, waits bool) {
 	r.way.Sample(rails.Sample{
-		Signs: r.signs(), Heard: r.liveness.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Waits: waits,
+		Signs: r.signs(), Heard: r.liveness.heard, Carried: r.carried(), Rate: r.share.rate(), Oldest: oldest, Load: r.share.load(), Waits: waits,
 		RoundTrip: r.roundTrip(oldest, waits),
 	})
 }

@@ -8,6 +8,7 @@ type Sample struct {
 	Heard   uint64  // frames that have arrived
 	Carried int64   // bytes that have gone through, as far as can be known
 	Rate    float64 // its own speed in bytes a nanosecond, 0: not known
+	Load    int     // bytes under way, about
 	Waits   bool    // it has something under way,
 	Oldest  int64   // since then; 0: that is not known
 	// RoundTrip is that of the way, as its transport tells; 0: it does not.
@@ -61,6 +62,9 @@ const (
 	// is too little where that is not known, in bytes a second.
 	unhurried = 1.0 / 8
 	leastPace = 16 << 10
+	// much under way fills the queues of the way itself. Where there is less, what makes its round trip longer may stand in those
+	// of the way back.
+	much = 64 << 10
 	// manyDoubts in doubtful make a rail one to give up.
 	manyDoubts = 3
 	doubtful   = int64(10 * time.Second)
@@ -82,9 +86,12 @@ func (r *Rail) Sample(s Sample) {
 // Look judges a connected rail by its sample: whether it is silent or creeps although
 // something is expected of it. The caller does what it says before it looks at the next.
 func (p *Peer) Look(r *Rail, e Env) (f Finding) {
+	near := e
+	e.RailTimeout = r.trip.timeout(near)
 	brief := e
-	brief.RailTimeout = r.trip.unqueued(e)
-	e.RailTimeout = r.trip.timeout(e)
+	if r.pace.sample.Load >= much {
+		brief.RailTimeout = r.trip.unqueued(near)
+	}
 	switch {
 	case !r.State.Connected():
 		return f
