@@ -39,21 +39,50 @@ var openMPI = map[string]struct {
 // launcherFlags are flags of mpirun and mpiexec that strand run does not have, with what to do instead.
 var launcherFlags = map[string]string{
 	"allow-run-as-root": "the superuser may run jobs, leave it out",
-	"enable-recovery":   "give --on-failure=continue",
-	"with-ft":           "give --on-failure=continue",
+	"enable-recovery":   goOn,
+	"continuous":        goOn,
+	"with-ft":           goOn,
 	"get-stack-traces":  "--timeout alone says what each rank waits for, leave it out",
-	"oversubscribe":     "a host may have more ranks than processors, leave it out",
+	"oversubscribe":     manyRanks,
+	"use-hwthread-cpus": manyRanks,
+	"c":                 "give -n",
 	"x":                 "give --env",
 	"genv":              "give --env",
+	"genvall":           "the environment is passed on anyhow on this host, and to others by --env, leave it out",
 	"N":                 perHost,
 	"npernode":          perHost,
 	"ppn":               perHost,
 	"perhost":           perHost,
+	"H":                 "give --host",
 	"hosts":             "give --host",
+	"f":                 "give --hostfile",
 	"machinefile":       "give --hostfile",
+	"bynode":            "give --map-by node",
+	"rankfile":          "give --host and --map-by",
+	"wd":                "give --wdir with --host, or change the directory before",
+	"prefix":            "give --host-strand",
+	"launcher":          "give --rsh",
+	"gmca":              "give --mca",
+	"tune":              "parameters of a file stand in strand.conf",
+	"am":                "parameters of a file stand in strand.conf",
+	"iface":             "give -p btl_tcp_if_include",
+	"l":                 "give --tag-output",
+	"prepend-rank":      "give --tag-output",
+	"output-filename":   "give --tag-output, and > file behind all",
+	"stdin":             "standard input goes to rank 0, leave it out",
+	"display-map":       "give --verbose",
+	"print-rank-map":    "give --verbose",
+	"q":                 "nothing is told but errors, leave it out",
+	"quiet":             "nothing is told but errors, leave it out",
+	"V":                 "ask strand version",
+	"version":           "ask strand version",
 }
 
-const perHost = "say how many with each host, --host a:4,b:4"
+const (
+	goOn      = "give --on-failure=continue"
+	manyRanks = "a host may have more ranks than processors, leave it out"
+	perHost   = "say how many with each host, --host a:4,b:4"
+)
 
 // withoutParameter are the beginnings of Open MPI's parameters for which there is none here, with what to do instead.
 var withoutParameter = []struct{ prefix, instead string }{
@@ -65,9 +94,17 @@ var withoutParameter = []struct{ prefix, instead string }{
 	{"btl_tcp_free_list_", "memory for frames is had as it is needed, leave it out"},
 	{"reachable", "give btl_tcp_reach"},
 	{"coll_tuned_", "give coll_allreduce and its kin"},
+	{"plm_rsh_agent", "give --rsh"},
+	{"rmaps_", "give --map-by"},
+	{"hwloc_base_", "give --bind-to"},
+	{"oob_", "the launcher opens no port, leave it out"},
+	{"orte_", launcherHasFlags}, {"prte_", launcherHasFlags}, {"plm_", launcherHasFlags},
 }
 
-const oneLayer = "there is one message layer, leave it out"
+const (
+	oneLayer         = "there is one message layer, leave it out"
+	launcherHasFlags = "the launcher has flags alone, leave it out"
+)
 
 // instead says what to do instead of a parameter of Open MPI's; "" if it is none of those.
 func instead(name string) string {

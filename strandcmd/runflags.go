@@ -113,7 +113,7 @@ func foreignSpellings(root *cobra.Command, args []string) ([]string, error) {
 		return nil, err
 	}
 	out, rest := plainFlags(run.Flags(), words[1:])
-	lacking := len(rest) > 0 && oneDash(rest[0]) == "--mca"
+	lacking := len(rest) > 0 && oneDash(run.Flags(), rest[0]) == "--mca"
 	switch {
 	case lacking && !asks:
 		return nil, usageError{errors.New("--mca: want a name and a value, such as --mca btl tcp,self")}
@@ -132,7 +132,7 @@ func plainFlags(flags *pflag.FlagSet, words []string) (out, rest []string) {
 	rest = words
 	for len(rest) > 0 && isFlag(rest[0]) {
 		n := 1
-		switch word := oneDash(rest[0]); word {
+		switch word := oneDash(flags, rest[0]); word {
 		case "--mca":
 			if len(rest) < 3 {
 				return out, rest
@@ -177,7 +177,7 @@ func isOurs(flags *pflag.FlagSet, word string) bool {
 	if !isFlag(word) {
 		return false
 	}
-	name, long := strings.CutPrefix(oneDash(word), "--")
+	name, long := strings.CutPrefix(oneDash(flags, word), "--")
 	name, _, _ = strings.Cut(name, "=")
 	if long {
 		return flags.Lookup(name) != nil
@@ -191,20 +191,18 @@ func isSetting(word string) bool { return strings.Contains(word, "=") && !string
 // isFlag says whether a word is a flag and not the program or the end of flags.
 func isFlag(word string) bool { return len(word) > 1 && word[0] == '-' && word != "--" }
 
-// oneDash adds the second dash to long flags that others write with one. It turns -np into --n,
-// and --verbose=btl=1 into --verbose-btl=1.
-func oneDash(word string) string {
+// oneDash adds the second dash to long flags that others write with one: those of strand run, and those of other launchers that
+// are known. It turns -np and --np into --n, and --verbose=btl=1 into --verbose-btl=1.
+func oneDash(flags *pflag.FlagSet, word string) string {
 	if level, ofTransports := strings.CutPrefix(word, "--verbose="+verbosePrefix); ofTransports {
 		return "--" + verboseBTL + "=" + level
 	}
-	name, value, hasValue := strings.Cut(strings.TrimPrefix(word, "-"), "=")
-	known := name == "mca" || name == "np" || name == autoCleanup || len(name) > 1 && launcherFlags[name] != "" ||
-		len(name) > 1 && slices.ContainsFunc(laMPI, func(f struct{ flag, parameter string }) bool { return f.flag == name })
-	if !known {
-		return word
-	}
-	if name == "np" {
+	name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+	switch {
+	case name == "np":
 		name = "n"
+	case strings.HasPrefix(word, "--") || len(name) < 2 || flags.Lookup(name) == nil && launcherFlags[name] == "":
+		return word
 	}
 	if hasValue {
 		return "--" + name + "=" + value

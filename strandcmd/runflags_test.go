@@ -15,6 +15,11 @@ func TestForeignSpellings(t *testing.T) {
 	for _, tc := range []struct{ in, want string }{
 		{"run -n 4 prog -ni 2 --mca a b", "run -n 4 prog -ni 2 --mca a b"}, // the program's own
 		{"run -np 4 prog", "run --n 4 prog"},
+		{"run --np 4 prog --np 5", "run --n 4 prog --np 5"},
+		{"run -np=4 prog", "run --n=4 prog"},
+		{"run --np=4 prog", "run --n=4 prog"},
+		{"run -host a:2,b -hostfile=h -map-by node -verbose prog -host", "run --host a:2,b --hostfile=h --map-by node --verbose prog -host"},
+		{"run -pnp=4 -n4 prog", "run -pnp=4 -n4 prog"},
 		{"run -disable-auto-cleanup -n 4 prog -n", "run --disable-auto-cleanup -n 4 prog -n"},
 		{"run --on-failure continue -n 4 prog", "run --on-failure continue -n 4 prog"},
 		{"run -ni 2 -i eth0 -n 2 prog -i", "run --ni 2 -i eth0 -n 2 prog -i"},
