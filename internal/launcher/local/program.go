@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -46,16 +47,32 @@ func Find(name string) (string, error) {
 }
 
 func missingRemedy(name string) string {
-	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && isSource(name, info):
+		return sourceRemedy(name)
+	case err == nil && info.Mode().IsRegular():
 		return "not found in PATH; did you mean ./" + name + "?"
 	}
 	return "not found in PATH, nor in the working directory"
+}
+
+// isSource says whether a file is one of Go's, which no system runs.
+func isSource(name string, info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && filepath.Ext(name) == ".go"
+}
+
+func sourceRemedy(name string) string {
+	program := strings.TrimSuffix(filepath.Base(name), ".go")
+	return "is source; build it first (go build -o " + program + " " + filepath.Clean(name) + ") and name ./" + program
 }
 
 // Refusal explains why a file that exists can not be run.
 func Refusal(name string, err error) error {
 	info, statErr := os.Stat(name)
 	switch {
+	case statErr == nil && isSource(name, info):
+		return &ProgramError{name, sourceRemedy(name), notExecutable}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &ProgramError{name, "is neither a program for this machine nor a script that starts with #!", notExecutable}
 	case errors.Is(err, syscall.E2BIG):

@@ -32,6 +32,18 @@ func TestRefusalOfWhatHasNoStarter(t *testing.T) {
 	assert.Empty(t, missingStarter(path+"s"))
 }
 
+// Who names a source file is not told to make it executable.
+func TestRefusalOfSource(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("main.go", []byte("package main\n"), 0o600))
+	for _, name := range []string{"main.go", "./main.go"} {
+		_, err := Find(name)
+		assert.ErrorContains(t, err, `is source; build it first (go build -o main main.go) and name ./main`, name)
+	}
+	require.NoError(t, os.Chmod("main.go", 0o700)) //nolint:gosec // as who was told to
+	assert.ErrorContains(t, Refusal("./main.go", exec.CommandContext(t.Context(), "./main.go").Start()), "is source; build it first")
+}
+
 // What strand run adds to the environment may be what makes it too long.
 func TestRefusalOfTooMuchToPassOn(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/bin/sh")
