@@ -158,7 +158,7 @@ func TestNetMistakes(t *testing.T) {
 		"$STRAND run --net -n 3 true":              "--net: 3 ranks, and the network has 2 hosts",
 		"$STRAND net up net.yaml":                  "open net.yaml",
 		"$STRAND net up " + file:                   "there is a network already",
-		"$STRAND net exec a no-such-program":       `strand: can not start a program on its host: exec: "no-such-program"`,
+		"$STRAND net exec a no-such-program":       `strand: can not start a program: host a: exec: "no-such-program"`,
 		"STRAND_LAUNCH_NET=x $STRAND net exec a b": `STRAND_LAUNCH_NET="x": strand net up sets this`,
 	} {
 		_, errs, status := inNet(t, "hosts: [a, b]", script)

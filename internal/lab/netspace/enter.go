@@ -24,7 +24,7 @@ const enterFlag = "-netspace.enter="
 func Start() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], enterFlag) {
 		err := execOn(strings.TrimPrefix(os.Args[1], enterFlag), os.Args[2:])
-		fmt.Fprintln(os.Stderr, "strand: can not start a program on its host:", err)
+		fmt.Fprintln(os.Stderr, "strand: can not start a program:", err)
 		if errors.Is(err, fs.ErrPermission) {
 			os.Exit(126) // as shells have it
 		}
@@ -80,9 +80,10 @@ func execOn(place string, args []string) error {
 	if err := enter(files[0], files[1]); err != nil {
 		return fmt.Errorf("host %s: %w", place, err)
 	}
+	host, _ := os.Hostname() // of a host that was entered the system knows it
 	program, err := exec.LookPath(args[0])
 	if err != nil {
-		return err
+		return fmt.Errorf("host %s: %w", host, err)
 	}
-	return fmt.Errorf("%s: %w", program, unix.Exec(program, args, append(os.Environ(), environ...)))
+	return fmt.Errorf("host %s: %s: %w", host, program, unix.Exec(program, args, append(os.Environ(), environ...)))
 }

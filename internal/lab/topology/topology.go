@@ -33,6 +33,7 @@ package topology
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/strandmp/strand/internal/lab/emulate"
 )
@@ -90,5 +91,5 @@ func (t *Topology) host(name string) (int, error) {
 	if i := slices.Index(t.Hosts, name); i >= 0 {
 		return i, nil
 	}
-	return 0, fmt.Errorf("there is no host %q: want one of %v", name, t.Hosts)
+	return 0, fmt.Errorf("there is no host %q: want one of %s", name, strings.Join(t.Hosts, ", "))
 }

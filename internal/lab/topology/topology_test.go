@@ -165,7 +165,7 @@ func TestBadDescriptions(t *testing.T) {
 		"hosts: 2\nnetworks: {a b: {}}":                                 `line 2: networks: "a b": want letters, digits and dashes`,
 		"hosts: 2\nnetworks:\n  a: {}\n  a: {}":                         `line 4: networks: a is there twice`,
 		"hosts: 2\nnetworks:\n  a:\n    los: 1%":                        `line 4: networks: a: there is no "los"; did you mean loss?`,
-		"hosts: 2\nnetworks:\n  a:\n    hosts: [host0, x]":              `line 4: networks: a: hosts: there is no host "x": want one of [host0 host1]`,
+		"hosts: 2\nnetworks:\n  a:\n    hosts: [host0, x]":              `line 4: networks: a: hosts: there is no host "x": want one of host0, host1`,
 		"hosts: 2\nnetworks:\n  a:\n    hosts: [host0, host0]":          `line 4: networks: a: hosts: "host0" is named twice`,
 		"hosts: 2\nnetworks:\n  a:\n    hosts: []":                      "hosts: want some of [host0 host1]",
 		"hosts: 2\nnetworks:\n  a:\n    mtu: 1500":                      `line 4: networks: a: there is no "mtu"`,
