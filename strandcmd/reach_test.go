@@ -61,7 +61,7 @@ func TestReach(t *testing.T) {
 		{"reach --try --peer x y", 2, nil, "--try and --peer exclude each other"},
 		{"reach --try nosuchprogram", 1, nil, "--try: exec: \"nosuchprogram\""},
 		{"reach --try echo strand", 1, nil, `the other side says "strand reach --answer", which strand reach would not`},
-		{"reach --try false", 1, nil, "false reach --answer: exit status 1; it has to start strand, of this version, on the other host"},
+		{"reach --try false", 1, nil, "conversation: false reach --answer: exit status 1; it has to start strand, of this version, on the other host"},
 	} {
 		stdout, stderr, status := command(tc.line)
 		assert.Equal(t, tc.status, status, "%s: %s", tc.line, stderr)

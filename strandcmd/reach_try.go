@@ -2,7 +2,6 @@ package strandcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -44,10 +43,14 @@ func (r *reachRun) tryPeer(ctx context.Context, h tryout.Host, command []string,
 	hurry := time.AfterFunc(partTime, func() { _ = cmd.Process.Kill() })
 	ended := cmd.Wait()
 	hurry.Stop()
-	if err != nil {
-		return result, fmt.Errorf("--try: %w", errors.Join(err, explainEnd(command, ended)))
+	switch why := explainEnd(command, ended); {
+	case err == nil:
+		return result, nil
+	case why == nil:
+		return result, fmt.Errorf("--try: %w", err)
+	default:
+		return result, fmt.Errorf("--try: %w: %w", err, why)
 	}
-	return result, nil
 }
 
 // explainEnd says how the command that was to reach the other host has ended.
