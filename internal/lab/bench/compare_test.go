@@ -51,6 +51,14 @@ func folder(t *testing.T) string {
 	return dir
 }
 
+// Where the folder for temporary files is not there the error says which variable names it.
+func TestFolderThatIsMissing(t *testing.T) {
+	t.Setenv("TMPDIR", "/nowhere")
+	_, err := NewFolder()
+	require.ErrorContains(t, err, "a folder for sockets: stat /nowhere")
+	require.ErrorContains(t, err, "TMPDIR is to name one that can be written")
+}
+
 func TestCompareWithRaw(t *testing.T) {
 	leak.Check(t)
 	for _, w := range []Workload{PingPong, Exchange, Stream, Rate, Pairs} {

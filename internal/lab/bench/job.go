@@ -91,8 +91,11 @@ const (
 func NewFolder() (dir string, err error) {
 	const pattern = "strand-bench-"
 	dir, err = os.MkdirTemp("", pattern)
-	if err != nil || len(filepath.Join(dir, deepest)) <= longestPath {
-		return dir, err
+	if err != nil {
+		return "", fmt.Errorf("a folder for sockets: %w; TMPDIR is to name one that can be written", err)
+	}
+	if len(filepath.Join(dir, deepest)) <= longestPath {
+		return dir, nil
 	}
 	if err := os.Remove(dir); err != nil {
 		return "", err
