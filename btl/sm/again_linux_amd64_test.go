@@ -91,10 +91,16 @@ func TestWhoIsHasty(t *testing.T) {
 	assert.Zero(t, c.loop.Timers())
 }
 
-// Nothing is left of it when the module is closed.
-func TestASleeperThatIsClosedDoesNotLook(t *testing.T) {
-	p := connect(t)
+// Nothing is left of it when the module is closed, and where there is no connection there is nothing to look at.
+func TestASleeperWithoutConnectionsDoesNotLook(t *testing.T) {
+	p := unconnected(t)
 	require.True(t, p.modules[1].Doze())
+	require.Zero(t, p.loop.Timers())
+	p.connect()
+	require.True(t, p.modules[1].Doze())
+	require.Equal(t, 1, p.loop.Timers())
 	require.NoError(t, p.modules[1].Close())
-	assert.Zero(t, p.loop.Timers())
+	require.Zero(t, p.loop.Timers())
+	require.True(t, p.modules[1].Doze())
+	require.Zero(t, p.loop.Timers())
 }

@@ -215,7 +215,7 @@ func (m *module) Doze() bool {
 			return false
 		}
 	}
-	if m.looksAgain() {
+	if m.looksAgain() && len(m.pipes) > 0 {
 		m.lookAgain()
 	}
 	return true
