@@ -10,7 +10,7 @@ import (
 // could see its store, both would be wrong, and nobody would ring. The sleeper waits for its store; the writer need not (announce), if
 // the sleeper looks again after a time that no processor keeps a store to itself (Morrison and Afek, Temporally Bounding TSO for
 // Fence-Free Asymmetric Synchronization, ASPLOS 2015). A rank that was woken to look says anew that it sleeps, and so has to look
-// once more, but after a longer time: what it may miss waits no longer than it has slept before, and a second at the most.
+// once more, but after a longer time: what it may miss waits no longer than eight times what it has slept before, and a second at the most.
 // Where ranks outnumber the processors they sleep so often that the writer waits instead.
 
 const (

@@ -31,7 +31,7 @@ type endpoint struct {
 	forged   int            // packets that were not the peer's
 	counters btl.Counters
 	taking   bool // a packet is being taken,
-	answers  bool // and the host has sent something, which is to go after it
+	pushes   bool // and the host has sent something, which is to go after it
 	skipped  bool // and something of it is nobody's
 	dropped  bool // that was so of some packet: the peer is to know
 	parted   bool // the peer has said that it leaves

@@ -57,7 +57,7 @@ func (ep *endpoint) Queued() int { return ep.sender.queued }
 // the peer's host may wait.
 func (ep *endpoint) push() {
 	if ep.taking {
-		ep.answers = true
+		ep.pushes = true
 		return
 	}
 	now := ep.m.loop.Now()

@@ -159,8 +159,8 @@ func (ep *endpoint) take(now int64, so *socket, from netip.AddrPort, b []byte) {
 	case numbered:
 		ep.arrivals.Add(now, number)
 	}
-	if ep.answers && ep.sender.live() {
-		ep.answers = false
+	if ep.pushes && ep.sender.live() {
+		ep.pushes = false
 		ep.push()
 	}
 	if ep.parted && ep.sender.live() {
