@@ -172,22 +172,22 @@ func (r *rank) Wake() {
 }
 
 // Settle implements [btl.Neighbourhood] for all modules.
-func (r *rank) Settle(processor int) {
+func (r *rank) Settle(processor int, waits bool) {
 	r.called("Neighbourhood.Settle", func() {
 		for _, m := range r.modules {
 			if n, ok := m.(btl.Neighbourhood); ok {
-				n.Settle(processor)
+				n.Settle(processor, waits)
 			}
 		}
 	})
 }
 
 // Neighbours implements [btl.Neighbourhood] for all modules.
-func (r *rank) Neighbours(on *btl.Processors) (unsure bool) {
+func (r *rank) Neighbours(on, waiting *btl.Processors) (unsure bool) {
 	r.called("Neighbourhood.Neighbours", func() {
 		for _, m := range r.modules {
 			if n, ok := m.(btl.Neighbourhood); ok {
-				unsure = n.Neighbours(on) || unsure
+				unsure = n.Neighbours(on, waiting) || unsure
 			}
 		}
 	})

@@ -53,12 +53,12 @@ func TestASleeperIsWokenByRoom(t *testing.T) {
 func TestASleeperThatWaitsForMoreIsWoken(t *testing.T) {
 	s := side{word: new(atomic.Uint64)}
 	s.word.Store(sleeps | needRoom)
-	assert.True(t, s.waited(sleeps, sleeps))
+	assert.True(t, s.sleepsFor(sleeps, sleeps))
 	assert.Zero(t, s.word.Load())
-	assert.False(t, s.waited(sleeps, sleeps))
+	assert.False(t, s.sleepsFor(sleeps, sleeps))
 	s.word.Store(sleeps)
-	assert.False(t, s.waited(sleeps|needRoom, needRoom))
-	assert.True(t, s.waitsFor(sleeps))
+	assert.False(t, s.sleepsFor(needRoom, sleeps|needRoom))
+	assert.True(t, s.sleepsFor(sleeps, sleeps))
 }
 
 // Where the system has no memory for a bell it is rung later: the sleeper would sleep for ever. It is not when the connection is over.

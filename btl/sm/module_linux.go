@@ -34,7 +34,9 @@ type module struct {
 	mark       borrowing.Mark // peers that read our memory find out by it whose memory it is
 	bounce     []byte         // frames that are lent, on their way to a landing place in pieces
 	unreadable bool           // no peer's memory can be read
-	place      uint64         // on which processor this rank waits, as peers are told
+	place      uint64         // on which processor this rank is, as peers are told
+	waits      bool           // it waits there for long
+	meeter     btl.Meeter     // the loop, if it is one
 	crowded    bool           // the ranks of this host outnumber its processors
 	again      again
 	closed     bool
@@ -60,6 +62,7 @@ func open(h btl.Host) ([]btl.Module, error) {
 		MaxFrame:  cfg.maxFrame, FrameLimit: maxFrameLimit, Own: []byte{ours, 0},
 	})
 	m.uid, m.mark = os.Geteuid(), borrowing.NewMark()
+	m.meeter, _ = m.loop.(btl.Meeter)
 	if census, ok := m.loop.(btl.Census); ok {
 		m.crowded = census.Crowded()
 	}
@@ -224,7 +227,7 @@ func (m *module) Doze() bool {
 // Wake implements [btl.Dozer].
 func (m *module) Wake() {
 	for _, p := range m.pipes {
-		p.us.word.Store(0)
+		p.us.word.Store(m.idles())
 	}
 }
 

@@ -79,7 +79,7 @@ func (m *module) newPipe(o owner, fd int, mem []byte, maker bool, order order) (
 	p := &pipe{m: m, owner: o, fd: fd, conn: rawio.NewConn(fd), mem: mem, order: order}
 	p.in, p.out, p.us, p.them = ends(mem, maker)
 	p.wants.wants, p.choice.wants = p.us.wants, p.them.wants
-	p.us.place.Store(m.place)
+	p.settle()
 	if m.looksAgain() {
 		p.us.again.Store(1)
 	}
@@ -138,7 +138,7 @@ func (p *pipe) awaits() uint64 {
 // await is called when something begins to wait for room. If the rank sleeps, it has said what for
 // before there was that. It says so now, and then looks once more, as in Doze.
 func (p *pipe) await() {
-	if p.us.word.Load() == 0 {
+	if p.us.word.Load()&sleeps == 0 {
 		return // it is awake, or was just woken
 	}
 	p.us.word.Store(p.awaits())
@@ -153,8 +153,18 @@ func (p *pipe) await() {
 
 // wake rings the bell if the peer sleeps and waits for this (see sleeps and needRoom).
 func (p *pipe) wake(what uint64) {
-	if p.them.waitsFor(what) {
+	if p.them.word.Load() != 0 {
+		p.rouse(what)
+	}
+}
+
+// rouse is wake for a peer that sleeps, or waits for long.
+func (p *pipe) rouse(what uint64) {
+	if p.them.sleepsFor(what, p.them.word.Load()) {
 		p.ring()
+	}
+	if p.m.meeter != nil {
+		p.m.meeter.Meet(p.them.processor())
 	}
 }
 

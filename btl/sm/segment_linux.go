@@ -8,7 +8,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 4
+const layout = 5
 
 // bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
 // that where some are emulated.
@@ -27,7 +27,7 @@ var ours = func() byte {
 const (
 	page       = 4 << 10
 	headWord   = 0   // how many records the side has read
-	sleepWord  = 256 // whether the side sleeps, then the processor on which it waits, and whether it looks again
+	sleepWord  = 256 // whether the side sleeps or waits, then the processor on which it is, and whether it looks again
 	wantsWord  = 512 // which frames the side wants to be lent
 	markWord   = 768 // the side's mark, and then its address in the side's process; 0: it does not lend
 	sideOfPage = 1024

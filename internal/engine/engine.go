@@ -46,6 +46,7 @@ var (
 	_ btl.Loop   = (*Engine)(nil)
 	_ btl.Helped = (*Engine)(nil)
 	_ btl.Census = (*Engine)(nil)
+	_ btl.Meeter = (*Engine)(nil)
 )
 
 // engines counts the engines of this process: with several, a waiter yields to
@@ -93,7 +94,6 @@ type Engine struct {
 	events    [maxEvents]event
 	yields    penalty
 	company   company
-	nearby    neighbours
 	move      func(taken *btl.Processors) // takes the thread to another processor, none of those; nil: it stays
 	aside     aside
 	opts      Options
@@ -120,6 +120,9 @@ type Engine struct {
 	postMu sync.Mutex
 	posts  []func()
 	posted atomic.Bool
+
+	nearby neighbours
+	owes   bool // the processor, to a rank that waits on it and to which something went
 }
 
 // New starts an engine. Close ends it.
@@ -208,7 +211,12 @@ func (e *Engine) Unlock() {
 	for len(e.moves) > 0 {
 		e.makeMoves()
 	}
+	owes := e.owes
+	e.owes = false
 	e.mu.Unlock()
+	if owes && engines.Load() == 1 {
+		yield()
+	}
 	if e.posted.Load() {
 		e.seeToPosts()
 	}

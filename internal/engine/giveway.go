@@ -130,7 +130,7 @@ func (e *Engine) giveWay(did bool, source btl.Poller) {
 	}
 	if !v.offers {
 		v.offers = true
-		e.settle()
+		e.settle(false)
 	}
 	now := e.poller.now()
 	e.MakeWay(true)
@@ -141,11 +141,11 @@ func (e *Engine) giveWay(did bool, source btl.Poller) {
 	e.noteOffer(v.from, v.last, v.last-now, source)
 }
 
-// settle notes where the caller is, which is about to offer its processor.
-func (e *Engine) settle() {
+// settle notes where the caller is, which is about to offer its processor, and whether it waits.
+func (e *Engine) settle(waits bool) {
 	if e.move != nil {
 		e.company.noteProcessor()
-		e.nearby.settle()
+		e.nearby.settle(waits)
 	}
 }
 

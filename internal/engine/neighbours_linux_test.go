@@ -11,17 +11,27 @@ import (
 	"github.com/strandmp/strand/btl"
 )
 
-// neighbour is a module with one peer, which waits on a processor, has not said where, or rests.
+// neighbour is a module with one peer, which waits or works on a processor, has not said where, or rests.
 type neighbour struct {
 	on     int // -1: it rests
+	works  bool
 	unsure bool
 	said   []int
+	waits  bool // what was last said beside it
 }
 
-func (n *neighbour) Progress() bool       { return false }
-func (n *neighbour) Settle(processor int) { n.said = append(n.said, processor) }
-func (n *neighbour) Neighbours(on *btl.Processors) bool {
+func (n *neighbour) Progress() bool { return false }
+func (n *neighbour) Settle(processor int, waits bool) {
+	if last := len(n.said) - 1; last < 0 || n.said[last] != processor || n.waits == waits {
+		n.said = append(n.said, processor)
+	}
+	n.waits = waits
+}
+func (n *neighbour) Neighbours(on, waiting *btl.Processors) bool {
 	on.Add(n.on)
+	if !n.works {
+		waiting.Add(n.on)
+	}
 	return n.unsure
 }
 
@@ -82,6 +92,66 @@ type parking struct {
 
 func (p *parking) Done() bool { return p.e.yields.length > 0 || p.asked.Done() }
 
+// One that works, and was last seen on this processor, may be elsewhere by now. Where an offer of the processor takes a moment longer somebody else may
+// have had it. Who moved at once would often move to where the peer works.
+func TestNeighboursThatWork(t *testing.T) {
+	n := &neighbour{on: stays(t), works: true}
+	moves, _ := beside(t, n, quickPolls+minLong)
+	require.Zero(t, moves)
+	moves, _ = beside(t, n, 16*quickPolls)
+	require.Equal(t, 1, moves, "with company as beside anybody else")
+}
+
+// witness is a prompter that looks at something with each poll.
+type witness struct {
+	prompter
+	look func()
+}
+
+func (w *witness) Poll() bool { w.look(); return w.prompter.Poll() }
+
+// The others know for how long a rank waits, and only while it does.
+func TestNeighbourWaits(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: -1}
+	e, _ := newEngineOn(t, Options{Spin: time.Hour}, func(p poller) *still { return &still{poller: p} })
+	e.Lock()
+	defer e.Unlock()
+	e.AddProgressor(n)
+	p := &witness{prompter: prompter{over: memoryPolls + 4*quickPolls}}
+	p.look = func() { require.Equal(t, p.polls > memoryPolls, n.waits, "poll %d", p.polls) }
+	require.NoError(t, e.Wait(watchdog(t), p, p))
+	require.Equal(t, []int{here}, n.said)
+	require.False(t, n.waits)
+	e.Poll(nil)
+	require.False(t, n.waits, "who polls by itself may be at something else")
+}
+
+// Who sends to a rank that waits on the same processor lets it have that.
+func TestNeighboursMeet(t *testing.T) {
+	here := stays(t)
+	n := &neighbour{on: here}
+	e, clock := newEngineOn(t, Options{}, func(p poller) *still { return &still{poller: p} })
+	e.Lock()
+	e.AddProgressor(n)
+	e.Meet(here + 1)
+	require.False(t, e.owes, "it waits elsewhere")
+	require.Equal(t, []int{here}, n.said, "it may wait for the processor of who sends, and is told where that is")
+	e.Meet(here)
+	require.False(t, e.owes, "not that often: each time takes two switches of the processor")
+	clock.later += meetEvery
+	e.Meet(here)
+	require.True(t, e.owes)
+	e.Unlock()
+	e.Lock()
+	require.False(t, e.owes)
+	clock.later += meetEvery
+	e.nearby.settle(true)
+	e.Meet(here)
+	require.False(t, e.owes, "who waits offers its processor anyway")
+	e.Unlock()
+}
+
 // Who has nowhere to go parks where its yields are slow, as beside anybody else.
 func TestNeighboursThatCanNotPart(t *testing.T) {
 	n := &neighbour{on: stays(t)}
@@ -131,7 +201,7 @@ func TestNeighbourRests(t *testing.T) {
 	e.Lock()
 	defer e.Unlock()
 	e.AddProgressor(n)
-	e.nearby.settle()
+	e.nearby.settle(true)
 	require.True(t, e.doze())
 	require.Equal(t, []int{here, -1}, n.said)
 	e.rouse()
@@ -215,7 +285,7 @@ func TestNeighboursOfferAtOnce(t *testing.T) {
 	n := &neighbour{on: here}
 	e := &Engine{opts: Options{Spin: time.Hour}, nearby: neighbours{modules: []btl.Neighbourhood{n}}}
 	quick := func() bool {
-		e.nearby.settle()
+		e.nearby.settle(true)
 		return e.quick(quickPolls, 0)
 	}
 	require.False(t, quick())

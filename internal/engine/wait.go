@@ -147,6 +147,7 @@ func (e *Engine) wait(ctx context.Context, c Condition, source btl.Poller, besid
 		e.callers.lent = false
 		e.parkInQueue(w, c)
 	}
+	e.nearby.over()
 	if e.holder == w {
 		e.release(w)
 	}
@@ -432,7 +433,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		}
 		if empty >= quickPolls && !settled {
 			settled = true
-			e.nearby.settle()
+			e.nearby.settle(true)
 		}
 		if e.quick(empty, emptyFrom) {
 			if e.contended.Load() > 0 {
@@ -444,7 +445,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 		parks := e.helpers == 0 && e.yields.mustPark(e.poller.now)
 		if spunFrom == 0 && !parks {
 			spunFrom, empty = now, max(empty, quickPolls)
-			e.settle()
+			e.settle(true)
 		}
 		if parks || now-spunFrom >= int64(e.opts.Spin) {
 			if e.rest(w, c); e.holder != w {

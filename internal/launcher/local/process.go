@@ -100,7 +100,7 @@ func Start(c Command) (*Process, error) {
 		p.cmd.Stdin = c.Stdin // a nil *os.File would make a Reader that is not nil
 	}
 	p.cmd.Stdout, p.cmd.Stderr = theirs[2], theirs[3]
-	if err := bound(c.Processor, func() error { return slackened(p.begin) }); err != nil {
+	if err := bound(c.Processor, func() error { return slackened(func() error { return sliced(p.begin) }) }); err != nil {
 		return nil, errors.Join(err, p.discard())
 	}
 	p.group.PID = p.PID()

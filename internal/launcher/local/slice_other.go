@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package local
+
+// sliced calls start.
+func sliced(start func() error) error { return start() }
