@@ -117,11 +117,12 @@ func TestFarLinksTogether(t *testing.T) {
 // round trip would be a quarter of what this link carries. In a soak it has nearly all.
 func TestFarWithUsualBuffers(t *testing.T) {
 	t.Parallel()
-	mbits, least, attempts := 40, 0.45, 4 // one good attempt is enough on a busy machine
+	// Slow, so that a machine that is busy has time for the packets, and far, so that the link holds as much. One good attempt is enough there.
+	mbits, delay, least, attempts := 20, 80*time.Millisecond, 0.45, 4
 	if need.Soaking() {
-		mbits, least, attempts = 100, 0.85, 1
+		mbits, delay, least, attempts = 100, 40*time.Millisecond, 0.85, 1
 	}
-	n := far(t, farCase{speeds: []float64{1}, delay: 40 * time.Millisecond}, mbits)
+	n := far(t, farCase{speeds: []float64{1}, delay: delay}, mbits)
 	defer over(t, n)
 	env := append([]string{"STRAND_BTL_UDP_RCVBUF=208K", "STRAND_BTL_UDP_SNDBUF=208K"}, packets[0].env...)
 	best := 0.0
