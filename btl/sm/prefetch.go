@@ -9,3 +9,8 @@ import "unsafe"
 //
 //go:noescape
 func prefetchToWrite(p unsafe.Pointer, n int)
+
+// prefetch has the processor fetch the n bytes at p, whole cache lines, as those that it is about to read. It is a hint as well.
+//
+//go:noescape
+func prefetch(p unsafe.Pointer, n int)

@@ -12,3 +12,14 @@ next:
 	SUBQ $64, CX
 	JGT  next
 	RET
+
+// func prefetch(p unsafe.Pointer, n int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ n+8(FP), CX
+next:
+	PREFETCHT0 (AX)
+	ADDQ $64, AX
+	SUBQ $64, CX
+	JGT  next
+	RET

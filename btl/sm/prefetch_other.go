@@ -5,3 +5,4 @@ package sm
 import "unsafe"
 
 func prefetchToWrite(unsafe.Pointer, int) {}
+func prefetch(unsafe.Pointer, int)        {}

@@ -434,8 +434,12 @@ func (r *reader) whole(word uint64) (header, payload []byte, size int) {
 	}
 	size = lines(n)
 	from, _ := r.block(size)
+	prefetch(unsafe.Pointer(&r.store[from]), min(n, atOnce)) // while the header is looked at
 	return slot[:h], r.store[from : from+n], size
 }
+
+// atOnce is how many bytes of a payload are fetched at once. Of a longer one the processor fetches the rest by itself as it is copied.
+const atOnce = 8 * line
 
 // parse says what a record is.
 func (r *reader) parse(word uint64, c *record) error {
