@@ -434,11 +434,13 @@ func (r *reader) whole(word uint64) (header, payload []byte, size int) {
 	}
 	size = lines(n)
 	from, _ := r.block(size)
-	prefetch(unsafe.Pointer(&r.store[from]), min(n, atOnce)) // while the header is looked at
+	if n <= atOnce {
+		prefetch(unsafe.Pointer(&r.store[from]), n) // while the header is looked at
+	}
 	return slot[:h], r.store[from : from+n], size
 }
 
-// atOnce is how many bytes of a payload are fetched at once. Of a longer one the processor fetches the rest by itself as it is copied.
+// atOnce is the longest payload that is fetched at once. A longer one the processor fetches by itself as it is copied.
 const atOnce = 8 * line
 
 // parse says what a record is.

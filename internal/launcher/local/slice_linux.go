@@ -2,7 +2,7 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// rankSlice is for how long a rank computes, in nanoseconds, before another thread that is woken on its processor may have that: the shortest slice that Linux gives (sched(7), since 6.12).
+// rankSlice is for how long a rank computes, in nanoseconds, before another thread that is woken on its processor may have that: the shortest slice that Linux gives (sched_setattr(2), sched_runtime; since 6.12).
 // A rank that waits and is woken where another computes would come to its message when the slice of that is over, 3 ms later, while the message itself
 // took a microsecond. Slices say how soon who has something to do comes to do it. What share of the time each has they leave alone.
 const rankSlice = 100_000

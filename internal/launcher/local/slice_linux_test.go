@@ -13,13 +13,14 @@ import (
 // A rank that is woken comes to run soon, where the system has slices for each.
 func TestRanksHaveShortSlices(t *testing.T) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with the test
-	own := func() *unix.SchedAttr {
-		attr, err := unix.SchedGetAttr(0, 0)
+	of := func(pid int) *unix.SchedAttr {
+		attr, err := unix.SchedGetAttr(pid, 0)
 		require.NoError(t, err)
 		return attr
 	}
-	chosen, before := *own(), own().Runtime
-	if before == 0 { // this system has one slice for all: before Linux 6.12
+	own := func() *unix.SchedAttr { return of(0) }
+	chosen := *own()
+	if chosen.Runtime == 0 { // this system has one slice for all: before Linux 6.12
 		require.NoError(t, sliced(exec.Command("true").Run))
 		return
 	}
@@ -30,14 +31,19 @@ func TestRanksHaveShortSlices(t *testing.T) {
 		chosen.Runtime = tc.own
 		require.NoError(t, unix.SchedSetAttr(0, &chosen, 0))
 		was := own().Runtime
+		require.NotEqual(t, uint64(rankSlice), was)
 		require.NoError(t, sliced(func() error {
-			require.Equal(t, tc.theirs, own().Runtime, "and a child inherits it")
-			return exec.Command("true").Run()
+			rank := exec.Command("cat") // for as long as its input is open
+			in, err := rank.StdinPipe()
+			require.NoError(t, err)
+			require.NoError(t, rank.Start())
+			require.Equal(t, tc.theirs, of(rank.Process.Pid).Runtime)
+			require.NoError(t, in.Close())
+			return rank.Wait()
 		}))
 		require.Equal(t, was, own().Runtime)
 		failed := errors.New("it did not start")
 		require.ErrorIs(t, sliced(func() error { return failed }), failed)
 		require.Equal(t, was, own().Runtime)
 	}
-	require.NotEqual(t, before, uint64(rankSlice))
 }
