@@ -59,11 +59,6 @@ type owner interface {
 }
 
 const (
-	// A longer frame is written in pieces: while the receiver copies one the sender copies the
-	// next. Each is a quarter of the frame, within these bounds: a larger one has the receiver
-	// wait, smaller ones cost more than they gain.
-	pieceSize  = 16 << 10
-	smallPiece = 2 << 10
 	// maxQueued bounds the frames that wait for room.
 	maxQueued = 8
 	// bellsAtOnce is how many bells one read takes, and bellReads how many reads there are in a row: together
@@ -269,7 +264,7 @@ func (p *pipe) pieces(f *btl.Frame) fate {
 
 // morePieces is pieces for a frame whose header is written.
 func (p *pipe) morePieces(f *btl.Frame) fate {
-	most := min(max(lines(f.Size/4), smallPiece), pieceSize)
+	most := p.out.pieceOf(f.Size)
 	for f.Progress < f.Size {
 		n := p.out.piece(f, most)
 		if n == 0 {

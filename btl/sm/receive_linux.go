@@ -42,6 +42,8 @@ func (ep *endpoint) receive() bool {
 	frames := 1
 	if p.behind {
 		frames = inRow
+	} else {
+		p.out.lookToAnswer(word)
 	}
 	for budget := readBudget; budget > 0 && word != 0; word = p.in.next() {
 		var n, read int

@@ -62,7 +62,7 @@ func TestLongFramesComeFirst(t *testing.T) {
 	p := connect(t)
 	for range 2 {
 		require.Equal(t, btl.Done, p.ep[0].Send(frame(8), 0))
-		require.Equal(t, btl.Done, p.ep[0].Send(frame(3*pieceSize), 0))
+		require.Equal(t, btl.Done, p.ep[0].Send(frame(3*wholeLimit), 0))
 	}
 	for i, frames := range []int{1, 3, 4} { // the short one behind a long one goes with it
 		require.True(t, p.ep[1].receive())

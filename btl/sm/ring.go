@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/deposit"
 )
 
 const (
@@ -206,9 +207,8 @@ const (
 	// takes as long as the rest of a short message.
 	slotsAhead = 4
 	ahead      = 4 * line
-	// mostAhead is the longest block for which it does. A longer one is fetched when it is about to be written, so many lines
-	// would be the reader's again by then.
-	mostAhead = 4 << 10
+	// mostAhead is the longest block for which it does. The lines of a longer one are not fetched at all, but written as a whole.
+	mostAhead = deposit.Least
 )
 
 // lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
@@ -217,6 +217,24 @@ func (w *writer) lookAhead(used, n int) {
 		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
 	}
 	if from := w.from + ahead; n > 0 && n <= mostAhead && from+n <= len(w.store) && w.bytes+uint64(ahead+n)-w.freed <= uint64(len(w.store)) {
+		prefetchToWrite(unsafe.Pointer(&w.store[from]), n)
+	}
+}
+
+// lookToAnswer fetches what an answer would be written to that is as long as the record of that word, which has just come: while the program looks at
+// that record, and not when it answers. The reader of the answer has the lines: it looks there all the time.
+func (w *writer) lookToAnswer(word uint64) {
+	h, size := int(uint8(word>>32)), int(uint32(word))
+	if kindOf(word) != kindWhole || uint(size) > mostAhead {
+		return
+	}
+	used, n := wordSize+h, inStore(h, size)
+	if n == 0 {
+		used += size
+	}
+	prefetchToWrite(unsafe.Pointer(w.slotHere()), min(used, slotSize))
+	if n > 0 {
+		from, _ := w.block(n)
 		prefetchToWrite(unsafe.Pointer(&w.store[from]), n)
 	}
 }
@@ -269,9 +287,6 @@ func (w *writer) record(f *btl.Frame) bool {
 		to = slot[h:]
 		used += f.Size
 	}
-	if n > mostAhead {
-		prefetchToWrite(unsafe.Pointer(&to[0]), n)
-	}
 	copyPayload(to, f) // first, as in short
 	copy(slot, f.Header)
 	w.publish(wordOf(kindWhole, h, f.Size), used, n)
@@ -282,7 +297,7 @@ func copyPayload(to []byte, f *btl.Frame) {
 	if len(f.More) > 0 {
 		f.CopyPayload(to)
 	} else {
-		copy(to, f.Payload[:f.Size])
+		deposit.Copy(to, f.Payload[:f.Size])
 	}
 }
 
@@ -330,6 +345,18 @@ func (w *writer) begin(f *btl.Frame) bool {
 	return true
 }
 
+const (
+	// A frame that is longer than wholeLimit is written in pieces: while the receiver copies one the sender copies the
+	// next. Each is a quarter of the frame, or of the store, within these bounds: a larger one has the receiver
+	// wait, smaller ones cost more than they gain.
+	smallPiece, largePiece = 2 << 10, 64 << 10
+)
+
+// pieceOf is the most that a piece has of a frame of that size.
+func (w *writer) pieceOf(size int) int {
+	return min(max(lines(size/4), smallPiece), largePiece, len(w.store)/4)
+}
+
 // piece writes the next bytes of a frame's payload, and returns how many.
 func (w *writer) piece(f *btl.Frame, most int) int {
 	n := min(f.Size-f.Progress, most)
@@ -342,7 +369,7 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 	}
 	b = b[:n]
 	if len(f.More) == 0 {
-		copy(b, f.Payload[f.Progress:])
+		deposit.Copy(b, f.Payload[f.Progress:])
 	} else {
 		f.Pieces(f.Progress, func(p []byte) bool {
 			b = b[copy(b, p):]

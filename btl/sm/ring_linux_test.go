@@ -3,6 +3,7 @@ package sm
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -83,7 +84,7 @@ func TestRing(t *testing.T) {
 				read()
 			}
 			for f.Progress < n {
-				wrote := w.piece(f, pieceSize)
+				wrote := w.piece(f, w.pieceOf(n))
 				require.True(t, wrote > 0 || read(), "there is neither room nor anything to read")
 				f.Progress += wrote
 			}
@@ -99,7 +100,7 @@ func TestRing(t *testing.T) {
 // A reader that has read all leaves room for anything, though it has not told the writer of the last of it; else each would wait for the
 // other. It is so in rings of all sizes, wherever the next record begins.
 func TestRoomOnceAllIsRead(t *testing.T) {
-	payload := make([]byte, pieceSize)
+	payload := make([]byte, largePiece)
 	for ring := minRing; ring <= maxRing; ring *= 2 {
 		w, _ := newRing(ring)
 		store := len(w.store)
@@ -110,12 +111,13 @@ func TestRoomOnceAllIsRead(t *testing.T) {
 			here.count, here.seen = uint64(len(w.ends)/tellEvery-1), 0
 			return &here
 		}
-		for left := 0; left <= pieceSize+line; left += line {
+		largest := w.pieceOf(math.MaxInt)
+		for left := 0; left <= largest+line; left += line {
 			for size := slotRoom; size <= wholeLimit; size += line {
 				_, ok := at(left).room(lines(size))
 				require.True(t, ok, "a frame of %d bytes, %d before the end of %d", size, left, store)
 			}
-			for most := smallPiece; most <= pieceSize; most += 16 * line {
+			for most := smallPiece; most <= largest; most += 16 * line {
 				for _, size := range []int{1, most/2 + 1, most - line + 1, most} {
 					f := &btl.Frame{Payload: payload, Size: size}
 					require.NotZero(t, at(left).piece(f, most), "a piece of %d bytes, %d at most, %d before the end of %d", size, most, left, store)

@@ -234,6 +234,9 @@ func (e *Engine) waitBriefly(c Condition, source btl.Poller) (empty int, done bo
 			e.release(&e.caller)
 			return empty, true
 		}
+		if empty > 0 {
+			breath(source)
+		}
 	}
 	return empty, false
 }
@@ -439,6 +442,7 @@ func (e *Engine) work(w *waiter, c Condition, source btl.Poller, empty int) {
 			if e.contended.Load() > 0 {
 				e.letOthersIn(gosched)
 			}
+			breath(source)
 			continue
 		}
 		now := e.poller.now()
