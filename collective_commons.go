@@ -9,6 +9,7 @@ import (
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/coll"
 	"github.com/strandmp/strand/internal/borrowing"
+	"github.com/strandmp/strand/internal/coherence"
 	"github.com/strandmp/strand/internal/commons"
 	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/param"
@@ -255,6 +256,9 @@ func (o *commoner) Place(ctx context.Context, n int) ([]byte, error) {
 	return m.Place(n), nil
 }
 
+// Copy implements [coll.Commons].
+func (o *commoner) Copy(to, from []byte) int { return coherence.Copy(to, from) }
+
 // Show implements [coll.Commons].
 func (o *commoner) Show(lends bool) error {
 	o.held().Show(o.shown, lends)
@@ -364,12 +368,12 @@ func (o *commoner) wake() error {
 }
 
 const (
-	// quickLooks is how often a rank looks at the memory before it waits for a message: a few µs.
-	quickLooks = 2000
+	// quickLooks is how often a rank looks at the memory before it waits for a message: some 20 µs.
+	quickLooks = 500
 	// crowdLooks is how often where ranks outnumber the processors. It lets others run before each look.
 	crowdLooks = 16
 	// briefLooks is how often where another goroutine of the rank waits for messages.
-	briefLooks = 64
+	briefLooks = 8
 )
 
 // await waits until a rank has done something.

@@ -71,20 +71,21 @@ type border struct {
 //
 //	strand bench coll --ranks 8 --calls alltoall --btl sm,self -p coll_alltoall=shared
 //
-// with lent, and with -p coll_shared_size=0. In a crowd a barrier takes 0.2 to 0.4 of the time that messages take, a bcast 0.2 to 0.9, an allreduce 0.3 to
-// 0.9, an allgather 0.25 to 1.0, an alltoall of up to 16 KB for each 0.3 to 0.7. What all read, as in these but the last, is shown as soon as it is lent, or sooner, up to these borders. Beyond them to lend takes
-// 0.5 to 0.8 of messages in an alltoall and a reducescatter, 0.4 to 1.0 in a scatter, 0.45 to 1.0 in a reduce, and as long in a gather. With two ranks on two processors it takes 0.6 to 0.8 in an alltoall from
-// 16 KB on, 0.6 to 0.85 in an allreduce of 256 KB and more, and 0.8 to 1.0 in the others. To show takes there 0.6 to 0.9 of messages up to 16 KB, and in a bcast 0.8 to 1.15 of any length.
+// with lent, and with -p coll_shared_size=0. In a crowd to show takes 0.2 to 0.4 of the time that messages take in a barrier, 0.2 to 0.9 in a bcast, 0.3 to
+// 0.9 in an allreduce, 0.15 to 0.5 in an allgather, 0.3 to 0.5 in a reduce, 0.4 to 1.0 in a gather, 0.3 to 1.0 in an alltoall of up to 64 KB for each. To lend takes beyond that
+// 0.5 to 0.8 of messages in an alltoall and a reducescatter, and 0.4 to 1.0 in a scatter. With two ranks on two processors to show takes 0.3 to 0.9 of messages, up to the borders,
+// and 0.4 to 1.0 of lending beyond 64 KB in a reduce, an allreduce, an allgather and a reducescatter, 0.25 to 1.3 in a gather; but 1.2 to 1.5 from 128 KB on in an
+// alltoall. In a scatter messages take 0.55 to 0.85 of lending from 256 KB on.
 var (
 	sharedBarrier       = limits{border{0, false}, border{0, false}}
 	sharedBcast         = limits{border{math.MaxInt, false}, border{math.MaxInt, false}}
-	sharedReduce        = limits{border{256 << 10, true}, border{128 << 10, true}}
-	sharedAllreduce     = limits{border{4 << 20, true}, border{128 << 10, true}}
-	sharedGather        = limits{border{64 << 10, true}, border{32 << 10, true}}
-	sharedScatter       = limits{border{8 << 10, true}, border{8 << 10, true}}
-	sharedAllgather     = limits{border{1 << 20, true}, border{256 << 10, true}}
-	sharedAlltoall      = limits{border{16 << 10, true}, border{8 << 10, true}}
-	sharedReduceScatter = limits{border{64 << 10, true}, border{16 << 10, true}}
+	sharedReduce        = limits{border{math.MaxInt, false}, border{math.MaxInt, false}}
+	sharedAllreduce     = limits{border{4 << 20, true}, border{math.MaxInt, false}}
+	sharedGather        = limits{border{math.MaxInt, false}, border{math.MaxInt, false}}
+	sharedScatter       = limits{border{8 << 10, true}, border{64 << 10, false}}
+	sharedAllgather     = limits{border{math.MaxInt, false}, border{math.MaxInt, false}}
+	sharedAlltoall      = limits{border{64 << 10, true}, border{64 << 10, true}}
+	sharedReduceScatter = limits{border{64 << 10, true}, border{math.MaxInt, false}}
 	sharedScan          = limits{border{64 << 10, false}, border{16 << 10, false}}
 )
 

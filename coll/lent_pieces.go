@@ -74,7 +74,7 @@ func showPieces(ctx context.Context, s Commons, in [][]byte, own, total int) err
 		}
 		binary.NativeEndian.PutUint64(p[piecesAt(rank):], uint64(at))
 		binary.NativeEndian.PutUint64(p[piecesAt(rank)+8:], uint64(len(b)))
-		at += copy(p[at:], b)
+		at += s.Copy(p[at:], b)
 	}
 	return s.Show(false)
 }

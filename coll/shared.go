@@ -13,6 +13,8 @@ type Commons interface {
 	Begin(n int)
 	// Place returns memory in which to write the n bytes that are shown next. It waits until nobody looks at it any more.
 	Place(ctx context.Context, n int) ([]byte, error)
+	// Copy is copy for what is written there: others read it.
+	Copy(to, from []byte) int
 	// Show shows what is in the place. Lends says that this tells of what the process lends.
 	Show(lends bool) error
 	// Look returns the n bytes that a process shows in this step, or as many as it shows if n is AnyLength; or its loan, if n is ALoan. It waits
@@ -96,7 +98,7 @@ func show(ctx context.Context, s Commons, b []byte) error {
 	if err != nil {
 		return err
 	}
-	copy(p, b)
+	s.Copy(p, b)
 	return s.Show(false)
 }
 
@@ -285,7 +287,7 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 			return err
 		}
 		for to := range n {
-			copy(p[to*each:(to+1)*each], in[to*len(out)+from:])
+			s.Copy(p[to*each:(to+1)*each], in[to*len(out)+from:])
 		}
 		if err := s.Show(false); err != nil {
 			return err
@@ -320,7 +322,7 @@ func alltoallShared(ctx context.Context, c Comm, s Commons, in, out []byte, each
 		}
 		for rank := range n {
 			if rank != own {
-				copy(p[rank*width:(rank+1)*width], in[rank*each+from:])
+				s.Copy(p[rank*width:(rank+1)*width], in[rank*each+from:])
 			}
 		}
 		if err := s.Show(false); err != nil {

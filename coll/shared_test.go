@@ -59,6 +59,8 @@ func (s *stand) await(is func() bool) error {
 	return nil
 }
 
+func (s *stand) Copy(to, from []byte) int { return copy(to, from) }
+
 func (s *stand) Place(_ context.Context, n int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/internal/deposit"
+	"github.com/strandmp/strand/internal/coherence"
 )
 
 const (
@@ -208,7 +208,7 @@ const (
 	slotsAhead = 4
 	ahead      = 4 * line
 	// mostAhead is the longest block for which it does. The lines of a longer one are not fetched at all, but written as a whole.
-	mostAhead = deposit.Least
+	mostAhead = coherence.Least
 )
 
 // lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
@@ -297,7 +297,7 @@ func copyPayload(to []byte, f *btl.Frame) {
 	if len(f.More) > 0 {
 		f.CopyPayload(to)
 	} else {
-		deposit.Copy(to, f.Payload[:f.Size])
+		coherence.Copy(to, f.Payload[:f.Size])
 	}
 }
 
@@ -369,7 +369,7 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 	}
 	b = b[:n]
 	if len(f.More) == 0 {
-		deposit.Copy(b, f.Payload[f.Progress:])
+		coherence.Copy(b, f.Payload[f.Progress:])
 	} else {
 		f.Pieces(f.Progress, func(p []byte) bool {
 			b = b[copy(b, p):]

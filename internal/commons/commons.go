@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/strandmp/strand/internal/coherence"
 	"github.com/strandmp/strand/internal/sealed"
 )
 
@@ -227,6 +228,7 @@ func (m *Memory) Spin(rank int, what Awaited, looks int) bool {
 		if m.Has(rank, what) {
 			return true
 		}
+		coherence.Pause()
 	}
 	return false
 }

@@ -415,12 +415,15 @@ func TestMistakesByMemory(t *testing.T) {
 		}
 		return nil
 	}
-	gathering := func(n int) func(context.Context, *strand.Comm) error {
+	gather := func(ctx context.Context, c *strand.Comm) error {
+		return c.Gather(ctx, make([]byte, 9000), make([]byte, 2*9000), 1)
+	}
+	// Of more than 64 KB for each it is made by memory that is lent.
+	alltoall := func(n int) func(context.Context, *strand.Comm) error {
 		return func(ctx context.Context, c *strand.Comm) error {
-			return c.Gather(ctx, make([]byte, n), make([]byte, 2*n), 1)
+			return c.Alltoall(ctx, make([]byte, 2*n), make([]byte, 2*n))
 		}
 	}
-	gather := gathering(9000)
 	alltoallv := func(ctx context.Context, c *strand.Comm) error {
 		return c.Alltoallv(ctx, [][]byte{make([]byte, 8), nil}, [][]byte{make([]byte, 8), nil})
 	}
@@ -433,10 +436,10 @@ func TestMistakesByMemory(t *testing.T) {
 		"much longer":            {bcast(8), bcast(9000), "Bcast: rank 0 has made another call without what is due on rank 1"},
 		"much longer, by a root": {bcast(9000), bcast(8), "Bcast: rank 0 has "},
 		"much longer everywhere": {allgather(8), allgather(9000), "Allgather: rank 0 has "},
-		"a loan, and not":        {gathering(400_000), gathering(16), "Gather: rank 0 has sent 400000 bytes where 16 are due on rank 1"},
-		"no loan":                {gathering(16), gathering(400_000), "Gather: rank 0 has made another call without what is due on rank 1"},
-		"another loan":           {gathering(400_000), gathering(400_001), "Gather: rank 0 has sent 400000 bytes where 400001 are due on rank 1"},
-		"a loan, any length due": {gathering(400_000), alltoallv, "Alltoallv: rank 0 has made another call without what is due on rank 1"},
+		"a loan, and not":        {alltoall(400_000), alltoall(16), "Alltoall: rank 0 has sent 800000 bytes where 32 are due on rank 1"},
+		"no loan":                {alltoall(16), alltoall(400_000), "Alltoall: rank 0 has made another call without what is due on rank 1"},
+		"another loan":           {alltoall(400_000), alltoall(400_001), "Alltoall: rank 0 has sent 800000 bytes where 800002 are due on rank 1"},
+		"a loan, any length due": {alltoall(400_000), alltoallv, "Alltoallv: rank 0 has made another call without what is due on rank 1"},
 		"many calls ahead":       {ahead, gather, "Gather: rank 0 has made another call without what is due on rank 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

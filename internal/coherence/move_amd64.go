@@ -1,6 +1,6 @@
 //go:build !race
 
-package deposit
+package coherence
 
 import "golang.org/x/sys/cpu"
 

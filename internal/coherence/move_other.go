@@ -1,6 +1,6 @@
 //go:build !amd64 || race
 
-package deposit
+package coherence
 
 // The race detector does not see what assembler reads.
 const whole = false

@@ -1,7 +1,0 @@
-#include "textflag.h"
-
-// func pause()
-TEXT ·pause(SB), NOSPLIT, $0-0
-	PAUSE
-	PAUSE
-	RET
