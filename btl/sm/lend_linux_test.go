@@ -48,7 +48,9 @@ func (p *pair) lend(size int) *btl.Frame {
 
 func (p *pair) lendFrame(f *btl.Frame) {
 	p.t.Helper()
-	p.ep[0].pipe.choice.tries = [ways]uint32{}
+	for i := range p.ep[0].pipe.choice.tries {
+		p.ep[0].pipe.choice.tries[i] = tries{first: trial}
+	}
 	require.Equal(p.t, btl.Taken, p.ep[0].Send(f, 0))
 	require.NotEmpty(p.t, p.ep[0].pipe.loans)
 }

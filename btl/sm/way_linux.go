@@ -30,10 +30,11 @@ const (
 	// trial is how many frames in a row have to go by one way for the last of them to be measured. The first find
 	// the bytes in those caches where the other way has left them.
 	trial = 3
-	// firstTries: the first frames of a length go by turns of a trial, the first of which is of lent ones.
-	firstTries = 4 * trial
-	// tryAgain: once in so many frames a trial goes by the other way, since things change.
-	tryAgain = 32 * trial
+	// firstTries: the first frames of a length go by turns of a trial, the first of which is of copied ones. There are some turns, since
+	// the first of all frames find memory that nobody has used, and threads that are not yet where they will stay.
+	firstTries = 8 * trial
+	// A trial goes by the other way after so many frames, soon at first and after a change, and ever more seldom, since things do change.
+	soonAgain, seldomAgain = 8 * trial, 128 * trial
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
 	// copies than by a system call and by an answer that it has been read. The message layer makes a copy of one up to 64 KB
 	// (pml_copy_limit), so that nobody waits for an answer: not if it is lent.
@@ -43,7 +44,16 @@ const (
 // choice is the sender's side: which frames it lends.
 type choice struct {
 	wants *atomic.Uint64 // what the peer says
-	tries [ways]uint32
+	tries [ways]tries
+}
+
+// tries are those of the frames of a length.
+type tries struct {
+	first  int  // frames of the first tries
+	trial  int  // frames of this trial that are to come
+	steady int  // frames until the next one
+	pause  int  // between trials
+	wanted bool // what the peer has said last
 }
 
 // lends reports whether a frame of that length is lent. In a crowd what the peer has measured does not count.
@@ -56,12 +66,29 @@ func (c *choice) lends(size int, crowded bool) bool {
 		return size >= crowdLends
 	}
 	i := wayOf(size)
-	n := c.tries[i]
-	c.tries[i]++
-	if n < firstTries {
-		return n/trial%2 == 0
+	return c.tries[i].lends(wants>>i&1 != 0)
+}
+
+// lends is choice.lends, where the peer wants frames of that length lent or copied.
+func (t *tries) lends(wanted bool) bool {
+	if t.first < firstTries {
+		t.first++
+		t.wanted, t.steady, t.pause = wanted, soonAgain, soonAgain
+		return (t.first-1)/trial%2 == 1
 	}
-	return (wants>>i&1 != 0) != (n%tryAgain < trial)
+	if wanted != t.wanted {
+		t.wanted, t.trial, t.steady, t.pause = wanted, 0, soonAgain, soonAgain
+	}
+	if t.steady == 0 {
+		t.pause = min(2*t.pause, seldomAgain)
+		t.trial, t.steady = trial, t.pause
+	}
+	if t.trial > 0 {
+		t.trial--
+		return !wanted
+	}
+	t.steady--
+	return wanted
 }
 
 // appraisal is the receiver's side: what frames have cost, by each way.
@@ -91,8 +118,18 @@ func (r *row) counts(lent bool) bool {
 // cost is how long frames took, in ns for each 64 KB; 0: none has come yet.
 type cost int64
 
-// observe takes note of a frame. One that was interrupted counts for little.
+// observe takes note of a frame. One that was interrupted counts for little, and one that took less than is known for all.
 func (c *cost) observe(size int, took int64) {
+	v := cost(took<<16/int64(size)) + 1
+	if v < *c {
+		*c = v
+		return
+	}
+	c.average(size, took)
+}
+
+// average is observe where less counts for as much as more.
+func (c *cost) average(size int, took int64) {
 	v := cost(took<<16/int64(size)) + 1
 	if *c == 0 {
 		*c = v
@@ -138,8 +175,8 @@ func (a *appraisal) wrote(size, bytes int, took int64, crossing bool) {
 	switch {
 	case bytes == 0:
 	case crossing:
-		a.own[wayOf(size)].observe(bytes, took)
+		a.own[wayOf(size)].average(bytes, took)
 	default:
-		a.own[wayOf(size)].observe(bytes, 0)
+		a.own[wayOf(size)].average(bytes, 0)
 	}
 }
