@@ -32,7 +32,7 @@ const (
 	trial = 3
 	// firstTries: the first frames of a length go by turns of a trial, the first of which is of copied ones. There are some turns, since
 	// the first of all frames find memory that nobody has used, and threads that are not yet where they will stay.
-	firstTries = 8 * trial
+	firstTries = 4 * trial
 	// A trial goes by the other way after so many frames, soon at first and after a change, and ever more seldom, since things do change.
 	soonAgain, seldomAgain = 8 * trial, 128 * trial
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
