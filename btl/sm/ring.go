@@ -214,10 +214,10 @@ const (
 // lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
 func (w *writer) lookAhead(used, n int) {
 	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
-		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
+		coherence.FetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
 	}
 	if from := w.from + ahead; n > 0 && n <= mostAhead && from+n <= len(w.store) && w.bytes+uint64(ahead+n)-w.freed <= uint64(len(w.store)) {
-		prefetchToWrite(unsafe.Pointer(&w.store[from]), n)
+		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
 	}
 }
 
@@ -232,10 +232,10 @@ func (w *writer) lookToAnswer(word uint64) {
 	if n == 0 {
 		used += size
 	}
-	prefetchToWrite(unsafe.Pointer(w.slotHere()), min(used, slotSize))
+	coherence.FetchToWrite(unsafe.Pointer(w.slotHere()), min(used, slotSize))
 	if n > 0 {
 		from, _ := w.block(n)
-		prefetchToWrite(unsafe.Pointer(&w.store[from]), n)
+		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
 	}
 }
 
@@ -257,7 +257,7 @@ func (w *writer) short(f *btl.Frame) {
 	w.pass(0)
 	w.tell(at(slot[:], 0), word)
 	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
-		prefetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), wordSize+h+f.Size)
+		coherence.FetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), wordSize+h+f.Size)
 	}
 }
 
@@ -462,7 +462,7 @@ func (r *reader) whole(word uint64) (header, payload []byte, size int) {
 	size = lines(n)
 	from, _ := r.block(size)
 	if n <= atOnce {
-		prefetch(unsafe.Pointer(&r.store[from]), n) // while the header is looked at
+		coherence.Fetch(unsafe.Pointer(&r.store[from]), n) // while the header is looked at
 	}
 	return slot[:h], r.store[from : from+n], size
 }

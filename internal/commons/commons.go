@@ -118,6 +118,7 @@ type Memory struct {
 	now        *area  // of the step that is being made
 	standing   uint64 // what the others read of this rank
 	lending    lending
+	written    int // bytes of the place, in this step
 }
 
 func newMemory(mem []byte, own, ranks, room int, o sealed.Order) *Memory {
@@ -199,6 +200,7 @@ func (m *Memory) Show(n int, lends bool) {
 	}
 	m.order.Wrote()
 	m.word(m.now.place(m.own, m.ranks)).Store(word)
+	m.written = wordSize + n
 }
 
 // Has reports whether another rank has done what is waited for.
@@ -258,6 +260,17 @@ func (m *Memory) End() {
 	m.order.Wrote()
 	m.word(a.dones + m.own*line).Store(a.step)
 	a.step++
+	if m.written > 0 {
+		m.lookAhead()
+	}
+}
+
+// lookAhead fetches what this rank writes in the next step, if that is as much as in this one and of the same kind. Others may look there all the time.
+func (m *Memory) lookAhead() {
+	if m.written <= coherence.Least {
+		coherence.FetchToWrite(unsafe.Pointer(&m.mem[m.now.place(m.own, m.ranks)]), m.written)
+	}
+	m.written = 0
 }
 
 // Wait says that this rank sleeps until another one has done something. The caller looks once more.

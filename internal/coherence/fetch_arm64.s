@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// func prefetchToWrite(p unsafe.Pointer, n int)
-TEXT ·prefetchToWrite(SB), NOSPLIT, $0-16
+// func FetchToWrite(p unsafe.Pointer, n int)
+TEXT ·FetchToWrite(SB), NOSPLIT, $0-16
 	MOVD p+0(FP), R0
 	MOVD n+8(FP), R1
 next:
@@ -11,8 +11,8 @@ next:
 	BGT  next
 	RET
 
-// func prefetch(p unsafe.Pointer, n int)
-TEXT ·prefetch(SB), NOSPLIT, $0-16
+// func Fetch(p unsafe.Pointer, n int)
+TEXT ·Fetch(SB), NOSPLIT, $0-16
 	MOVD p+0(FP), R0
 	MOVD n+8(FP), R1
 next:

@@ -2,8 +2,8 @@
 
 // The assembler does not know PREFETCHW (AX). Processors that have it not take it for no operation.
 
-// func prefetchToWrite(p unsafe.Pointer, n int)
-TEXT ·prefetchToWrite(SB), NOSPLIT, $0-16
+// func FetchToWrite(p unsafe.Pointer, n int)
+TEXT ·FetchToWrite(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), AX
 	MOVQ n+8(FP), CX
 next:
@@ -13,8 +13,8 @@ next:
 	JGT  next
 	RET
 
-// func prefetch(p unsafe.Pointer, n int)
-TEXT ·prefetch(SB), NOSPLIT, $0-16
+// func Fetch(p unsafe.Pointer, n int)
+TEXT ·Fetch(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), AX
 	MOVQ n+8(FP), CX
 next:
