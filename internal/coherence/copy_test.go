@@ -2,6 +2,7 @@ package coherence
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -25,4 +26,13 @@ func TestCopy(t *testing.T) {
 		clear(to[:n])
 		require.Equal(t, make([]byte, len(there)), there, "nothing else was written")
 	})
+}
+
+// A breath and what is fetched change nothing.
+func TestHints(t *testing.T) {
+	b := make([]byte, Least)
+	Pause()
+	Fetch(unsafe.Pointer(&b[0]), len(b))
+	FetchToWrite(unsafe.Pointer(&b[0]), len(b))
+	require.Equal(t, make([]byte, Least), b)
 }
