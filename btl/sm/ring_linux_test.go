@@ -112,12 +112,14 @@ func TestRoomOnceAllIsRead(t *testing.T) {
 			return &here
 		}
 		largest := w.pieceOf(math.MaxInt)
-		for left := 0; left <= largest+line; left += line {
+		mosts := []int{smallPiece, smallPiece + 16*line, 2*smallPiece + line, 8 << 10, 16 << 10, largest - line, largest}
+		for left := 0; left <= largest+line; left += line * (1 + left/wholeLimit) {
 			for size := slotRoom; size <= wholeLimit; size += line {
 				_, ok := at(left).room(lines(size))
 				require.True(t, ok, "a frame of %d bytes, %d before the end of %d", size, left, store)
 			}
-			for most := smallPiece; most <= largest; most += 16 * line {
+			for _, most := range mosts {
+				most = min(most, largest)
 				for _, size := range []int{1, most/2 + 1, most - line + 1, most} {
 					f := &btl.Frame{Payload: payload, Size: size}
 					require.NotZero(t, at(left).piece(f, most), "a piece of %d bytes, %d at most, %d before the end of %d", size, most, left, store)
