@@ -3,5 +3,4 @@
 // func Pause()
 TEXT ·Pause(SB), NOSPLIT, $0-0
 	PAUSE
-	PAUSE
 	RET
