@@ -17,7 +17,8 @@
 // that moves from processor to processor. A longer payload is in the store, where each record's follows that
 // of the one before. If the reader is behind, so that few slots are free, short frames go into a bunch in the
 // store, several to a record. A long frame is a record with its header, and then pieces: the receiver copies one
-// out while the sender copies in the next.
+// out while the sender copies in the next. The sender writes whole cache lines (package coherence), since the reader has them from
+// the last time. Who has received a frame fetches those of the answer before the program asks for them.
 //
 // Nothing in the memory is believed. Each side keeps its own count of what it has written and
 // read. A word is read once and checked before it is used; a header is copied before it is looked
