@@ -13,7 +13,7 @@ type Commons interface {
 	Begin(n int)
 	// Place returns memory in which to write the n bytes that are shown next. It waits until nobody looks at it any more.
 	Place(ctx context.Context, n int) ([]byte, error)
-	// Copy is copy for what is written there: others read it.
+	// Copy copies into a place, as the built-in copy does, in the way that is best for memory that others have read.
 	Copy(to, from []byte) int
 	// Show shows what is in the place. Lends says that this tells of what the process lends.
 	Show(lends bool) error

@@ -201,44 +201,6 @@ func (w *writer) tell(at *atomic.Uint64, word uint64) {
 	}
 }
 
-const (
-	// slotsAhead and ahead are how far before its records the writer fetches the lines that it will write. The
-	// reader has them from the time when it read them last. To write one without having fetched it
-	// takes as long as the rest of a short message.
-	slotsAhead = 4
-	ahead      = 4 * line
-	// mostAhead is the longest block for which it does. The lines of a longer one are not fetched at all, but written as a whole.
-	mostAhead = coherence.Least
-)
-
-// lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
-func (w *writer) lookAhead(used, n int) {
-	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
-		coherence.FetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
-	}
-	if from := w.from + ahead; n > 0 && n <= mostAhead && from+n <= len(w.store) && w.bytes+uint64(ahead+n)-w.freed <= uint64(len(w.store)) {
-		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
-	}
-}
-
-// lookToAnswer fetches what an answer would be written to that is as long as the record of that word, which has just come: while the program looks at
-// that record, and not when it answers. The reader of the answer has the lines: it looks there all the time.
-func (w *writer) lookToAnswer(word uint64) {
-	h, size := int(uint8(word>>32)), int(uint32(word))
-	if kindOf(word) != kindWhole || uint(size) > mostAhead {
-		return
-	}
-	used, n := wordSize+h, inStore(h, size)
-	if n == 0 {
-		used += size
-	}
-	coherence.FetchToWrite(unsafe.Pointer(w.slotHere()), min(used, slotSize))
-	if n > 0 {
-		from, _ := w.block(n)
-		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
-	}
-}
-
 // fits reports whether a frame goes into one slot, of which one is free that is not left for bunches.
 func (w *writer) fits(f *btl.Frame) bool {
 	return len(f.Header)+f.Size <= slotRoom && w.count-w.seen < w.most
@@ -372,7 +334,7 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 		coherence.Copy(b, f.Payload[f.Progress:])
 	} else {
 		f.Pieces(f.Progress, func(p []byte) bool {
-			b = b[copy(b, p):]
+			b = b[coherence.Copy(b, p):]
 			return len(b) > 0
 		})
 	}

@@ -30,10 +30,10 @@ const (
 	// trial is how many frames in a row have to go by one way for the last of them to be measured. The first find
 	// the bytes in those caches where the other way has left them.
 	trial = 3
-	// firstTries: the first frames of a length go by turns of a trial, the first of which is of copied ones. There are some turns, since
-	// the first of all frames find memory that nobody has used, and threads that are not yet where they will stay.
+	// firstTries: the first frames of a length go by turns of a trial, the first of which is of copied ones. The first of all
+	// frames find memory that nobody has used, and threads that are not yet where they will stay, so there are some turns.
 	firstTries = 4 * trial
-	// A trial goes by the other way after so many frames, soon at first and after a change, and ever more seldom, since things do change.
+	// A trial goes by the other way after so many frames: soon at first and after a change, and then ever more seldom.
 	soonAgain, seldomAgain = 8 * trial, 128 * trial
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
 	// copies than by a system call and by an answer that it has been read. The message layer makes a copy of one up to 64 KB
@@ -118,10 +118,11 @@ func (r *row) counts(lent bool) bool {
 // cost is how long frames took, in ns for each 64 KB; 0: none has come yet.
 type cost int64
 
+func costOf(size int, took int64) cost { return cost(took<<16/int64(size)) + 1 }
+
 // observe takes note of a frame. One that was interrupted counts for little, and one that took less than is known for all.
 func (c *cost) observe(size int, took int64) {
-	v := cost(took<<16/int64(size)) + 1
-	if v < *c {
+	if v := costOf(size, took); v < *c {
 		*c = v
 		return
 	}
@@ -130,7 +131,7 @@ func (c *cost) observe(size int, took int64) {
 
 // average is observe where less counts for as much as more.
 func (c *cost) average(size int, took int64) {
-	v := cost(took<<16/int64(size)) + 1
+	v := costOf(size, took)
 	if *c == 0 {
 		*c = v
 		return
