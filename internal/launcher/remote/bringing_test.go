@@ -182,6 +182,19 @@ func TestShellIsKilledWhileStrandIsBrought(t *testing.T) {
 	}
 }
 
+// The shell there is killed when all has come, and before it begins strand. Who watched removes it still.
+func TestShellIsKilledBeforeStrandBegins(t *testing.T) {
+	for _, shell := range shells() {
+		t.Run(shell[0], func(t *testing.T) {
+			c := bring(t, shell, slices.Insert(slices.Clone(bringing), slices.Index(bringing, "wait $h; "), "wait $h; kill -9 $$; "))
+			_, err := c.end.WriteString(broughtProgram)
+			require.NoError(t, err)
+			require.Error(t, c.Run())
+			c.requireNothing(t)
+		})
+	}
+}
+
 // Signals come at any time, and some to a process that is just begun.
 func TestSignalAtAnyTimeWhileStrandIsBrought(t *testing.T) {
 	for _, shell := range shells() {

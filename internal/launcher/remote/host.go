@@ -118,7 +118,7 @@ var bringing = []string{
 	`h=$! ; `,
 	`trap 'exit 1' HUP INT QUIT PIPE TERM; [ -z "$x" ] || exit 1; `,
 	`exec 4>&-; `,
-	`{ i=0; n=; while [ -e "$d/part" ] && kill -0 $h; do kill -0 $$ || { kill -9 $h; rm -rf "$d"; exit; }; ` +
+	`{ i=0; n=; while [ -e "$d/part" ]; do kill -0 $h || h=; kill -0 $$ || { kill -9 $h; rm -rf "$d"; exit; }; ` +
 		`s=$(wc -c <"$d/part"); [ "$s" = "$n" ] || i=0; n=$s; ` +
 		`[ $i -lt {seconds} ] || kill -9 $h; i=$((i+1)); sleep 1; done; } </dev/null >/dev/null 2>&1 3<&- & `,
 	`wait $h; `,
