@@ -160,7 +160,8 @@ func TestMemberAmongClaims(t *testing.T) {
 	}
 }
 
-// Strangers that come back as soon as they are thrown out: a friend gets in.
+// Strangers that come back as soon as they are thrown out: a friend gets in. All come from its own address, so an attempt of
+// its loses its place by chance, one in some six: with three attempts one friend in 200 would not get in.
 func TestFloodGoesOn(t *testing.T) {
 	n := newNode(t, 0, 4)
 	n.do(func() {
@@ -174,7 +175,7 @@ func TestFloodGoesOn(t *testing.T) {
 	n.until("all places to be taken", func() bool { return n.mod.Wire.Count() == 64 })
 	for round := range need.Times(3, 100) {
 		rank := 1 + round%3
-		friend := newNode(t, rank, 4)
+		friend := newNode(t, rank, 4, set(pConnectRetries, "20"))
 		p := friend.reach(n)
 		p.n.do(func() { p.ep.Send(frame("h"), 0) })
 		p.n.until("a connection", func() bool {
