@@ -192,6 +192,9 @@ func (pe *peer) ackRail() *rail {
 func (pe *peer) sendAck(r *rail) {
 	f := pe.pml.newFrame(pe)
 	h := wire.Header{Kind: wire.Ack}
+	if pe.unawaited {
+		h.Flags = wire.FlagUnawaited
+	}
 	for _, b := range pe.received.Beyond() {
 		if h.NumRanges == wire.MaxRanges {
 			break
@@ -204,6 +207,7 @@ func (pe *peer) sendAck(r *rail) {
 		pe.pml.freeFrame(f)
 		return
 	}
+	pe.unawaited = false
 	if r.trusted() {
 		pe.received.Told()
 	}

@@ -73,6 +73,8 @@ type peer struct {
 	beat        uint32       // when a rail that carries everything did, in beats
 	wanted      uint32       // the last beat at which something depended on the peer
 	moves       uint32       // frames acknowledged, and frames that arrived on the general path
+	lookedAt    uint32       // the number of the next frame when acknowledgements were looked for in between (lookAfter)
+	unawaited   bool         // it is to be told that a long message that it sent at once found no receive
 
 	goodbye goodbyeState
 }

@@ -209,6 +209,9 @@ func (r *rail) begin(h *wire.Header, size int) (*inbound, error) {
 	}
 	switch h.Kind {
 	case wire.Ack:
+		if h.Flags&wire.FlagUnawaited != 0 {
+			pe.awaited.missed()
+		}
 		if h.AckNow() {
 			r.answer()
 		}
@@ -320,6 +323,9 @@ func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 	}
 	if size == 0 {
 		return nil, nil // it was settled by its match, or waits for one
+	}
+	if in.op == nil && !in.asked {
+		pe.noteUnawaited(size)
 	}
 	if in.op == nil || in.op.size < uint64(size) { // all of it, should it be given back
 		in.data = p.pool.Get(size)

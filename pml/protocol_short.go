@@ -70,6 +70,7 @@ func (c *Context) sendShort(buf []byte, dst, tag int) bool {
 		f.isKept(r, buf)
 	}
 	p.catchUp()
+	pe.lookAfter(lookAfterShort)
 	return true
 }
 

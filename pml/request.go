@@ -77,7 +77,9 @@ func (p *PML) awaitAlone(ctx context.Context, op *operation) (Status, error) {
 
 // awaitOrLeave is awaitAlone for who puts the message back that was given back.
 func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound, error) {
-	op.claim()
+	if op.claim() {
+		op.lookOn()
+	}
 	op.block()
 	if !op.done {
 		wait := p.traceWait(1)
@@ -105,7 +107,11 @@ func (p *PML) awaitOrLeave(ctx context.Context, op *operation) (Status, *inbound
 // context ends first the operation goes on.
 func (p *PML) await(ctx context.Context, op *operation) (Status, error) {
 	r := requestOf(op)
-	if !op.done && !op.claim() {
+	switch {
+	case op.done:
+	case op.claim():
+		op.lookOn()
+	default:
 		s := p.newWaitSet(nil)
 		s.single[0] = r
 		s.reqs = s.single[:]

@@ -129,7 +129,9 @@ func waitAll(ctx context.Context, reqs []Request, statuses []Status, await func(
 	p.engine.Lock()
 	defer p.engine.Unlock()
 	s := (*allOver)(p.newWaitSet(reqs))
-	if !s.Done() {
+	if s.Done() {
+		reqs[len(reqs)-1].op.lookOn()
+	} else {
 		wait := p.traceWait(len(reqs))
 		p.awaited = s
 		err := await(p.engine, ctx, s, reqs[s.over].op.source())

@@ -78,7 +78,7 @@ func TestHeaderRefuses(t *testing.T) {
 	}{
 		{"type 0", Header{Kind: 0}, 0, nil, "frame type 0 is unknown"},
 		{"type above the last", Header{Kind: Kinds}, 0, nil, "is unknown"},
-		{"unknown flag", Header{Kind: Ack, Flags: FlagCounted}, 0, nil, "header of frame type 5 has flags 0x4, known are 0x1"},
+		{"unknown flag", Header{Kind: Ack, Flags: FlagCounted}, 0, nil, "header of frame type 5 has flags 0x4, known are 0x81"},
 		{"a flag of another type", Header{Kind: Eager, Flags: FlagWithdrawn}, 5, nil, "has flags 0x40"},
 		{"lane", Header{Kind: Goodbye, Lane: MaxLanes}, 0, nil, "lane 1025 is not below 1025"},
 		{"negative tag", Header{Kind: Eager, Tag: -1}, 5, nil, "tag -1 is negative"},

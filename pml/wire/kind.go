@@ -35,6 +35,8 @@ const (
 	FlagPart                        // a part of a frame's payload; where it belongs stands behind the header
 	FlagWithdrawn                   // clear: what was cleared before is void, since the receive has ended
 	FlagFar                         // request, starved: it takes a way that may hold much
+
+	FlagUnawaited = FlagFar // ack: a long message that was sent at once found no receive
 )
 
 // flagsOf are those that a header of each kind may have.
@@ -43,5 +45,5 @@ var flagsOf = [Kinds]Flags{
 	Request: FlagAckNow | FlagCounted | FlagPart | FlagStarved | FlagFar,
 	Clear:   FlagAckNow | FlagCounted | FlagRefused | FlagAwaited | FlagWithdrawn,
 	Data:    FlagAckNow | FlagCounted | FlagPart,
-	Ack:     FlagAckNow,
+	Ack:     FlagAckNow | FlagUnawaited,
 }

@@ -1,0 +1,58 @@
+package pml
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
+)
+
+// prompted acknowledges what has been sent when it is polled, as a peer does that keeps pace.
+type prompted struct {
+	pe    *peer
+	polls int
+}
+
+func (s *prompted) Poll() bool {
+	s.polls++
+	return s.pe.acknowledged(&wire.Header{Ack: s.pe.sent.Next(), Credit: 1 << 16}) == nil
+}
+
+// Who sends and never waits hears of acknowledgements: what it keeps for them is bounded by that.
+func TestWhoSendsOnLooksForAcknowledgements(t *testing.T) {
+	for size, after := range map[int]int{8: lookAfterShort, 32 << 10: lookAfterLong} {
+		pe, _, c := promptPeer(t, 20*1000)
+		p, polled := pe.pml, &prompted{pe: pe}
+		pe.rails[0].setEndpoint(new(returning))
+		pe.poller, p.bounds.frames = polled, 10*lookAfterShort
+		c.channelTo(1)
+		p.engine.Unlock()
+		for range 10 * after {
+			require.NoError(t, c.Send(t.Context(), make([]byte, size), nil, 1, 5, Standard))
+		}
+		p.engine.Lock()
+		require.LessOrEqual(t, pe.sent.Outstanding(), after, "%d bytes", size)
+		require.Equal(t, 10, polled.polls, "%d bytes", size)
+	}
+}
+
+// Of a peer that acknowledges nothing, looks are as rare.
+func TestLooksAreRareWhereNothingIsAcknowledged(t *testing.T) {
+	pe, _, c := promptPeer(t, 20*1000)
+	pe.rails[0].setEndpoint(new(returning))
+	looks := 0
+	pe.poller = pollFunc(func() bool { looks++; return false })
+	c.channelTo(1)
+	for range 10*lookAfterShort - 1 {
+		require.True(t, c.sendShort(make([]byte, 8), 1, 5))
+	}
+	require.Equal(t, 9, looks)
+}
+
+type pollFunc func() bool
+
+func (f pollFunc) Poll() bool { return f() }
+
+var _ btl.Poller = pollFunc(nil)
