@@ -60,7 +60,7 @@ func fill(f *btl.Frame, c byte) { copy(f.Payload, bytes.Repeat([]byte{c}, f.Size
 // A frame that is lent arrives, and its memory is the sender's until the receiver has claimed it: what is read
 // within a call, and what is read by a Mover.
 func TestLending(t *testing.T) {
-	for _, size := range []int{10_000, 64 << 10, 300_000} {
+	for _, size := range []int{neverLent + 1, 64 << 10, 300_000} {
 		p := lending(t)
 		f := p.lend(size)
 		p.ep[0].Poll()
@@ -95,7 +95,7 @@ func TestWhatIsLentIsTakenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, goesOn := lending(t), strings.HasPrefix(name, "recalled")
-			f := p.lend(20_000)
+			f := p.lend(40_000)
 			back := func() {
 				c.do(p)
 				fill(f, 'b')
@@ -116,13 +116,13 @@ func TestWhatIsLentIsTakenBack(t *testing.T) {
 			}
 			var got []string
 			for _, f := range p.recv[1].Frames {
-				if len(f.Payload) == 20_000 {
+				if len(f.Payload) == 40_000 {
 					got = append(got, f.Payload)
 				}
 			}
 			if c.arrives {
 				require.Len(t, got, 1)
-				assert.Equal(t, strings.Repeat("a", 20_000), got[0], "as it was lent")
+				assert.Equal(t, strings.Repeat("a", 40_000), got[0], "as it was lent")
 			} else {
 				assert.Empty(t, got)
 			}
@@ -219,7 +219,7 @@ func TestWhatCanNotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := lending(t)
-			p.lend(20_000)
+			p.lend(40_000)
 			c.spoil(p)
 			require.True(t, p.ep[1].receive())
 			require.Equal(t, 1, p.recv[1].Downs)

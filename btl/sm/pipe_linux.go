@@ -253,13 +253,7 @@ func (p *pipe) pieces(f *btl.Frame) fate {
 	}
 	p.begun = true
 	p.wake(sleeps)
-	if p.wants.said&mayLend == 0 {
-		return p.morePieces(f)
-	}
-	began := p.m.loop.Now()
-	how := p.morePieces(f)
-	p.wants.wrote(f.Size, f.Progress, p.m.loop.Now()-began, p.in.brings())
-	return how
+	return p.morePieces(f)
 }
 
 // morePieces is pieces for a frame whose header is written.

@@ -388,15 +388,6 @@ func (r *reader) next() uint64 {
 	return word
 }
 
-// brings reports whether the next record is of a long frame.
-func (r *reader) brings() bool {
-	switch kindOf(r.next()) {
-	case kindBegin, kindPiece, kindLent:
-		return true
-	}
-	return false
-}
-
 // short returns header and payload of the record if it is a frame whole in its slot, as most are; else nil. The header is
 // copied, since what is looked at must not change.
 func (r *reader) short(word uint64, to *[btl.MaxHeader]byte) (header, payload []byte) {

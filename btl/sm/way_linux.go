@@ -9,8 +9,8 @@ import (
 // of it, at the same time. Or the sender lends it: the receiver reads it from the sender's
 // memory by one copy of the system's. Which is sooner depends on where the bytes are. What the sender
 // has just written comes sooner through the ring. What the receiver's cache has from the last time, or what no cache has, is
-// read sooner where it is. So the receiver measures both, for each length, and tells which it wants. Where both processes send at the same time each
-// of them copies its own frames too, in the time in which it would receive: that is a part of the cost of two copies then.
+// read sooner where it is. So the receiver measures both, for each length, and tells which it wants. A measure is rough: who reads a lent frame is
+// disturbed by less than who copies while the other does. So frames are lent where that is clearly sooner.
 //
 // Where ranks outnumber the processors that measure says too little. The sender's copy, which the receiver does not wait for,
 // takes the processor from another rank, and the rings of many pairs do not stay in a cache. So there
@@ -35,6 +35,8 @@ const (
 	firstTries = 4 * trial
 	// A trial goes by the other way after so many frames: soon at first and after a change, and then ever more seldom.
 	soonAgain, seldomAgain = 8 * trial, 128 * trial
+	// neverLent is the longest frame that is never lent. Its pages take the system longer than the second copy takes.
+	neverLent = 32 << 10
 	// crowdLends: in a crowd a frame of that length, or a longer one, is lent. A shorter one costs less by two
 	// copies than by a system call and by an answer that it has been read. The message layer makes a copy of one up to 64 KB
 	// (pml_copy_limit), so that nobody waits for an answer: not if it is lent.
@@ -59,7 +61,7 @@ type tries struct {
 // lends reports whether a frame of that length is lent. In a crowd what the peer has measured does not count.
 func (c *choice) lends(size int, crowded bool) bool {
 	wants := c.wants.Load()
-	if wants&mayLend == 0 {
+	if wants&mayLend == 0 || size <= neverLent {
 		return false
 	}
 	if crowded {
@@ -96,7 +98,6 @@ type appraisal struct {
 	wants        *atomic.Uint64 // what the peer is told
 	said         uint64
 	lent, copied [ways]cost
-	own          [ways]cost // what our own copies of that length have taken while the peer sent us long frames
 	rows         [ways]row
 }
 
@@ -122,17 +123,8 @@ func costOf(size int, took int64) cost { return cost(took<<16/int64(size)) + 1 }
 
 // observe takes note of a frame. One that was interrupted counts for little, and one that took less than is known for all.
 func (c *cost) observe(size int, took int64) {
-	if v := costOf(size, took); v < *c {
-		*c = v
-		return
-	}
-	c.average(size, took)
-}
-
-// average is observe where less counts for as much as more.
-func (c *cost) average(size int, took int64) {
 	v := costOf(size, took)
-	if *c == 0 {
+	if *c == 0 || v < *c {
 		*c = v
 		return
 	}
@@ -163,21 +155,10 @@ func (a *appraisal) observe(size int, took int64, lent bool) {
 	if a.lent[i] == 0 || a.copied[i] == 0 {
 		return
 	}
-	if a.lent[i] <= a.copied[i]+a.own[i] {
+	switch lent, copied := a.lent[i], a.copied[i]; { // what is in between changes nothing
+	case lent+lent/4 <= copied:
 		a.say(a.said | 1<<i)
-	} else {
+	case lent >= copied:
 		a.say(a.said &^ (1 << i))
-	}
-}
-
-// wrote takes note of how long it took to copy so many bytes of a frame of ours. It counts while the peer sends us long frames
-// too, and else as nothing.
-func (a *appraisal) wrote(size, bytes int, took int64, crossing bool) {
-	switch {
-	case bytes == 0:
-	case crossing:
-		a.own[wayOf(size)].average(bytes, took)
-	default:
-		a.own[wayOf(size)].average(bytes, 0)
 	}
 }
