@@ -7,11 +7,10 @@ import (
 )
 
 const (
-	// slotsAhead and ahead are how far before its records the writer fetches the lines that it will write. The
+	// slotsAhead is how far before its records the writer fetches the slots that it will write, beside the next block of the store. The
 	// reader has them from the time when it read them last. To write one without having fetched it
 	// takes as long as the rest of a short message.
 	slotsAhead = 4
-	ahead      = 4 * line
 	// mostAhead is the longest block for which it does. The lines of a longer one are not fetched at all, but written as a whole.
 	mostAhead = coherence.Least
 )
@@ -21,8 +20,8 @@ func (w *writer) lookAhead(used, n int) {
 	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
 		coherence.FetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
 	}
-	if from := w.from + ahead; n > 0 && n <= mostAhead && from+n <= len(w.store) && w.bytes+uint64(ahead+n)-w.freed <= uint64(len(w.store)) {
-		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
+	if n > 0 && n <= mostAhead && w.from+n <= len(w.store) && w.bytes+uint64(n)-w.freed <= uint64(len(w.store)) {
+		coherence.FetchToWrite(unsafe.Pointer(&w.store[w.from]), n)
 	}
 }
 

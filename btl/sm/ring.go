@@ -14,6 +14,9 @@ const (
 	// line is a cache line. A slot has two: processors fetch them in pairs.
 	line     = 64
 	slotSize = 2 * line
+	// block is what the store is given away in. A processor that reads one line after the other fetches some of those behind before it is
+	// asked for them: those of the next record would be taken from its writer.
+	block = 8 * line
 	// wordSize is that of the word that each slot begins with, slotRoom what is behind it.
 	wordSize = 8
 	slotRoom = slotSize - wordSize
@@ -61,15 +64,15 @@ func wordOf(kind, header, length int) uint64 {
 
 func kindOf(word uint64) int { return int(word>>40) & kindMask }
 
-// lines rounds up to whole lines.
-func lines(n int) int { return (n + line - 1) &^ (line - 1) }
+// blocks rounds up to whole blocks.
+func blocks(n int) int { return (n + block - 1) &^ (block - 1) }
 
 // inStore is how many bytes of the store a frame takes that is written as one record.
 func inStore(header, size int) int {
 	if header+size <= slotRoom {
 		return 0
 	}
-	return lines(size)
+	return blocks(size)
 }
 
 // at is a word of shared memory. Its address is a multiple of 8.
@@ -277,7 +280,7 @@ func (w *writer) payloadOf(f *btl.Frame) uint64 {
 	if inStore(h, f.Size) == 0 {
 		return inSlot | uint64(h)<<48 | (w.count-1)&(1<<48-1)
 	}
-	return w.bytes - uint64(lines(f.Size))
+	return w.bytes - uint64(blocks(f.Size))
 }
 
 // again copies what was written, unless that may have been overwritten since. It is not before the peer has read it.
@@ -316,7 +319,7 @@ const (
 
 // pieceOf is the most that a piece has of a frame of that size.
 func (w *writer) pieceOf(size int) int {
-	return min(max(lines(size/4), smallPiece), largePiece, len(w.store)/4)
+	return min(max(blocks(size/4), smallPiece), largePiece, len(w.store)/4)
 }
 
 // piece writes the next bytes of a frame's payload, and returns how many.
@@ -325,7 +328,7 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 	if left := len(w.store) - w.from; n > left && left > most/2 {
 		n = left // a shorter piece, rather than so much that is left free
 	}
-	b, ok := w.room(lines(n))
+	b, ok := w.room(blocks(n))
 	if !ok {
 		return 0
 	}
@@ -338,7 +341,7 @@ func (w *writer) piece(f *btl.Frame, most int) int {
 			return len(b) > 0
 		})
 	}
-	w.publish(wordOf(kindPiece, 0, n), line, lines(n))
+	w.publish(wordOf(kindPiece, 0, n), line, blocks(n))
 	return n
 }
 
@@ -412,7 +415,7 @@ func (r *reader) whole(word uint64) (header, payload []byte, size int) {
 	if h+n <= slotRoom {
 		return slot[:h], slot[h : h+n], 0
 	}
-	size = lines(n)
+	size = blocks(n)
 	from, _ := r.block(size)
 	if n <= atOnce {
 		coherence.Fetch(unsafe.Pointer(&r.store[from]), n) // while the header is looked at
@@ -442,7 +445,7 @@ func (r *reader) parse(word uint64, c *record) error {
 	case kindWhole:
 		c.size = inStore(h, c.length)
 	case kindPiece, kindBunch:
-		c.size = lines(c.length)
+		c.size = blocks(c.length)
 	case kindLent:
 		c.loan, slot = slot[:loanSize], slot[loanSize:]
 	}

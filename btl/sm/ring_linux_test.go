@@ -115,7 +115,7 @@ func TestRoomOnceAllIsRead(t *testing.T) {
 		mosts := []int{smallPiece, smallPiece + 16*line, 2*smallPiece + line, 8 << 10, 16 << 10, largest - line, largest}
 		for left := 0; left <= largest+line; left += line * (1 + left/wholeLimit) {
 			for size := slotRoom; size <= wholeLimit; size += line {
-				_, ok := at(left).room(lines(size))
+				_, ok := at(left).room(blocks(size))
 				require.True(t, ok, "a frame of %d bytes, %d before the end of %d", size, left, store)
 			}
 			for _, most := range mosts {
@@ -267,7 +267,7 @@ func FuzzRing(f *testing.F) {
 				assert.Less(t, len(err.Error()), 200)
 				return
 			}
-			if c.size < 0 || c.size > len(in.store) || c.size%line != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > max(c.size, slotRoom) {
+			if c.size < 0 || c.size > len(in.store) || c.size%block != 0 || len(c.header) > btl.MaxHeader || len(c.payload) > max(c.size, slotRoom) {
 				t.Fatalf("%+v", c)
 			}
 			for c.kind == kindBunch {
