@@ -3,10 +3,10 @@ package pml
 // Who sends on and on, and never waits, looks for acknowledgements all the same, each time that so many frames more have left which are
 // not acknowledged. So frames and copies use the same memory again, which is in a cache, and not megabytes that nobody has used yet.
 const (
-	lookAfterShort = 64
+	lookAfterShort = 128
 	lookAfterLong  = 16 // of more than copyFirst bytes, or of whatever length
 	// lookLongest: who sends longer messages waits often enough, since a connection takes no more.
-	lookLongest = 32 << 10
+	lookLongest = 16 << 10
 )
 
 // lookAfter has the engine look for what the peer has sent, if n frames are not acknowledged and as many have left since the last time. The
