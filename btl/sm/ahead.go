@@ -15,7 +15,7 @@ const (
 	mostAhead = coherence.Least
 )
 
-// lookAhead fetches of a slot and of the store as many bytes as the last record had there, as far as they are the writer's and lie in a row.
+// lookAhead fetches of a slot and of the store as many bytes as the last record has there, as far as they are the writer's and lie in a row.
 func (w *writer) lookAhead(used, n int) {
 	if w.count+slotsAhead-w.seen < uint64(len(w.ends)) {
 		coherence.FetchToWrite(unsafe.Pointer(&w.slots[w.after(slotsAhead)]), used)
@@ -39,6 +39,6 @@ func (w *writer) lookToAnswer(word uint64) {
 	coherence.FetchToWrite(unsafe.Pointer(w.slotHere()), min(used, slotSize))
 	if n > 0 {
 		from, _ := w.block(n)
-		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), n)
+		coherence.FetchToWrite(unsafe.Pointer(&w.store[from]), size)
 	}
 }

@@ -192,7 +192,7 @@ func (w *writer) publish(word uint64, used, n int) {
 	w.ends[index] = w.bytes
 	w.bunch = nil
 	w.tell(slot, word)
-	w.lookAhead(used, n)
+	w.lookAhead(used, min(n, int(uint32(word))))
 }
 
 // tell announces a record by its word.
