@@ -22,7 +22,7 @@ func (s *prompted) Poll() bool {
 
 // Who sends and never waits hears of acknowledgements: what it keeps for them is bounded by that.
 func TestWhoSendsOnLooksForAcknowledgements(t *testing.T) {
-	for size, after := range map[int]int{8: lookAfterShort, 32 << 10: lookAfterLong} {
+	for size, after := range map[int]int{8: lookAfterShort, 16 << 10: lookAfterLong} {
 		pe, _, c := promptPeer(t, 20*1000)
 		p, polled := pe.pml, &prompted{pe: pe}
 		pe.rails[0].setEndpoint(new(returning))
@@ -49,6 +49,35 @@ func TestLooksAreRareWhereNothingIsAcknowledged(t *testing.T) {
 		require.True(t, c.sendShort(make([]byte, 8), 1, 5))
 	}
 	require.Equal(t, 9, looks)
+}
+
+// Who only sends, and has too much under way, gets room by what its peer has acknowledged meanwhile: for buffered sends, and for others.
+func TestWhoOnlySendsGetsRoom(t *testing.T) {
+	for _, mode := range []Mode{Buffered, Standard} {
+		pe, _, c := promptPeer(t, 20*1000)
+		pe.pml.tune.copyLimit = 0
+		if mode == Buffered {
+			pe.pml.tune.bufferedMax = 4 * bufferedCharge(1<<10)
+		} else {
+			pe.pml.bounds.sends = 4
+		}
+		pe.rails[0].setEndpoint(new(returning))
+		polled := &prompted{pe: pe}
+		pe.poller = polled
+		for range 40 {
+			_, err := c.isend(make([]byte, 1<<10), nil, 1, 5, mode)
+			require.NoError(t, err)
+		}
+		require.LessOrEqual(t, polled.polls, 20)
+		pe.poller = pollFunc(func() bool { return false })
+		var err error
+		for range 5 {
+			if _, err = c.isend(make([]byte, 1<<10), nil, 1, 5, mode); err != nil {
+				break
+			}
+		}
+		require.ErrorIs(t, err, map[Mode]error{Buffered: ErrBuffer, Standard: ErrSends}[mode], "of one that does not acknowledge")
+	}
 }
 
 type pollFunc func() bool

@@ -2,6 +2,7 @@ package pml
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,12 +52,17 @@ func (c *Context) isend(buf []byte, more [][]byte, dst, tag int, mode Mode) (*op
 
 // isendOf is isend of what a layout picks of buf, unless that is nil.
 func (c *Context) isendOf(buf []byte, more [][]byte, as *layout.Layout, dst, tag int, mode Mode) (*operation, error) {
-	c.pml.catchUp() // there may be room by that
+	p := c.pml
+	p.catchUp() // there may be room by that
 	ch, err := c.sendable(dst, tag)
+	if errors.Is(err, ErrSends) || err == nil && mode == Buffered && p.buffered > p.tune.bufferedMax/2 {
+		p.engine.Glance(ch.peer.poller) // or by that, where the program only sends
+		ch, err = c.sendable(dst, tag)
+	}
 	if err != nil {
 		return nil, err
 	}
-	p, pe := c.pml, ch.peer
+	pe := ch.peer
 	op := p.newOperation()
 	op.isSend, op.context, op.peer, op.mode = true, c, pe, mode
 	op.tag = int32(tag)
