@@ -51,6 +51,7 @@ func TestOneThatWasNotAwaited(t *testing.T) {
 		}
 		a.answered(true)
 	}
+	require.True(t, a.guess(awaitedNeed))
 	a.missed()
 	require.Equal(t, 2*awaitedNeed, asks(), "forgotten")
 }
