@@ -9,15 +9,17 @@ const (
 	lookLongest = 16 << 10
 )
 
-// lookAfter has the engine look for what the peer has sent, if n frames are not acknowledged and as many have left since the last time. The
-// lock is held, and no poll is under way.
+// lookAfter has the engine look for what the peer has sent, if n frames are not acknowledged and as many have left since the last time. Where
+// another goroutine waits that one looks. The lock is held, and stays so.
 func (pe *peer) lookAfter(n int) {
 	if pe.sent.Outstanding() < n {
 		return
 	}
 	if next := pe.sent.Next(); int32(next-pe.lookedAt) >= int32(n) {
 		pe.lookedAt = next
-		pe.pml.engine.Glance(pe.poller)
+		if e := pe.pml.engine; !e.Accompanied() {
+			e.Glance(pe.poller)
+		}
 	}
 }
 

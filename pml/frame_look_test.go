@@ -1,8 +1,11 @@
 package pml
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
@@ -49,6 +52,38 @@ func TestLooksAreRareWhereNothingIsAcknowledged(t *testing.T) {
 		require.True(t, c.sendShort(make([]byte, 8), 1, 5))
 	}
 	require.Equal(t, 9, looks)
+}
+
+// Where another goroutine waits that one looks, and the lock is not given up in the midst of a send.
+func TestWhoSendsOnLeavesLooksToWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pe, _, c := promptPeer(t, 20*1000)
+		p := pe.pml
+		pe.rails[0].setEndpoint(new(returning))
+		c.channelTo(1)
+		p.engine.Unlock()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, err := c.Recv(ctx, make([]byte, 8), nil, 1, 9)
+			assert.ErrorIs(t, err, context.Canceled)
+		}()
+		synctest.Wait()
+		p.engine.Lock()
+		require.True(t, p.engine.Accompanied())
+		looks := 0
+		pe.poller = pollFunc(func() bool { looks++; return false })
+		for range 40 * lookAfterShort { // who polls so often gets the role
+			require.True(t, c.sendShort(make([]byte, 8), 1, 5))
+		}
+		require.Zero(t, looks)
+		require.True(t, p.engine.Accompanied())
+		p.engine.Unlock()
+		cancel()
+		<-ended
+		p.engine.Lock()
+	})
 }
 
 // Who only sends, and has too much under way, gets room by what its peer has acknowledged meanwhile: for buffered sends, and for others.
