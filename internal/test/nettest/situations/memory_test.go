@@ -154,7 +154,9 @@ func TestSituationsWithoutMemory(t *testing.T) {
 					requireTCP(t, r.Lines(rank))
 				}
 				assert.Contains(t, r.String(), tc.says)
-				assert.NotContains(t, r.String(), tc.says+") (", "it is said once")
+				for line := range strings.Lines(r.String()) {
+					assert.LessOrEqual(t, strings.Count(line, tc.says), 1, "it is said once: %s", line)
+				}
 			})
 		}
 	}
