@@ -11,7 +11,10 @@ import (
 // of a bunch says how many bytes of it are written. The reader that has read as many puts an end to the bunch there, and
 // the next frame is a record again. Both change that word by compare-and-swap, so no frame is missed.
 const (
-	// One in bunchShare of the slots is left for bunches. With them it is not the slots of which there are too few, but bytes of the store.
+	// Once so many eighths of the slots are unread the others are left for bunches. With them it is not the slots of which there are too few, but
+	// bytes of the store, and a bunch leaves no part of a block unused.
+	bunchesFrom = 5
+	// bunchSize is as much of the store as there is for bunchShare slots.
 	bunchShare = 4
 	bunchSize  = (slotShare - 1) * slotSize * bunchShare
 	// bunchMost is the longest frame, with its word, that goes into a bunch: some of them fit.

@@ -27,7 +27,7 @@ func TestShortFramesToOneThatIsBehind(t *testing.T) {
 		for _, size := range []int{0, 8, 24, 64, 120, 250, 500, 800, 1000, 4000} {
 			w, in := newRing(ring)
 			n := fillUp(w, size)
-			assert.GreaterOrEqual(t, n, ring*6/10/((wordSize+32+size+line-1)/line*line), "%d bytes in a ring of %d", size, ring)
+			assert.GreaterOrEqual(t, n, ring*3/4/((wordSize+32+size+line-1)/line*line), "%d bytes in a ring of %d", size, ring)
 			got := 0
 			for ; ; got++ {
 				if _, ok := read(t, in); !ok {

@@ -140,7 +140,7 @@ type writer struct {
 func newWriter(ring []byte, head *atomic.Uint64) writer {
 	w := writer{position: positionIn(ring), head: head}
 	w.ends = make([]uint64, len(w.slots)/slotSize)
-	w.most = uint64(len(w.ends) - len(w.ends)/bunchShare)
+	w.most = uint64(len(w.ends) / 8 * bunchesFrom)
 	return w
 }
 
