@@ -53,7 +53,7 @@ func (e *Engine) standBack(woke bool) {
 	if !woke {
 		yield()
 	}
-	e.mu.Lock()
+	e.enter()
 }
 
 // askForRole has the holder leave the role if it is often found there by those who poll.

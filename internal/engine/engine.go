@@ -56,7 +56,7 @@ var engines atomic.Int32
 // An Engine drives the transports of one world.
 type Engine struct {
 	mu        sync.Mutex
-	contended atomic.Int32 // goroutines in Lock that had to wait
+	contended atomic.Int32 // goroutines in enter that had to wait
 	_         [64]byte     // everybody uses the lock's cache line, only its owner what follows
 
 	poller    poller
@@ -170,7 +170,7 @@ func start(opts Options, p poller) *Engine {
 // can end, and that every watch and timer is stopped. Close returns when all waits have ended,
 // since a thread would never come back from a poller that is closed under it.
 func (e *Engine) Close() {
-	e.mu.Lock()
+	e.enter()
 	if e.closed {
 		e.mu.Unlock()
 		return
@@ -198,12 +198,18 @@ func (e *Engine) Close() {
 // Lock takes the engine's lock. All state of the message layer and of the
 // transports is under it.
 func (e *Engine) Lock() {
+	e.enter()
+	e.calls++
+}
+
+// enter takes the lock, and has whoever holds it and goes on polling know that somebody waits for it. Nobody
+// would be let in else as long as every poll finds something.
+func (e *Engine) enter() {
 	if !e.mu.TryLock() {
 		e.contended.Add(1)
 		e.mu.Lock()
 		e.contended.Add(-1)
 	}
-	e.calls++
 }
 
 // Unlock releases the lock.

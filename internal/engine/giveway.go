@@ -31,7 +31,7 @@ func (e *Engine) letOthersIn(round int) {
 	default:
 		yield()
 	}
-	e.mu.Lock()
+	e.enter()
 }
 
 // letWokenRun has those goroutines run that were woken. Go puts who is woken next on the processor of who wakes it, and another
@@ -41,7 +41,7 @@ func (e *Engine) letWokenRun(w *waiter) {
 	e.woken, e.started, e.away = false, false, e.waitsLong(w)
 	e.mu.Unlock()
 	runtime.Gosched()
-	e.mu.Lock()
+	e.enter()
 	e.away = e.away && e.holder != w
 }
 
@@ -72,7 +72,7 @@ func (e *Engine) MakeWay(processes bool) (company bool) {
 		} else {
 			yield()
 		}
-		e.mu.Lock()
+		e.enter()
 		if e.holder == nil {
 			e.woken, e.started = false, false // not before: who takes the role meanwhile lets the others run
 		}
