@@ -74,7 +74,7 @@ func TestLockComesBackWhileEveryPollFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, f := flooded(t)
 			f.returns(t, func() {
-				for range 100 {
+				for range 20 {
 					e.Lock()
 					release(e)
 					e.Unlock()
