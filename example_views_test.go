@@ -29,6 +29,34 @@ func ExampleVector() {
 	// Output: [2 5]
 }
 
+// The inner part of a grid is sent, without the border around it.
+func ExampleSubarray() {
+	err := strand.Run(context.Background(), func(ctx context.Context, w *strand.World) error {
+		grid := []int{
+			0, 0, 0, 0,
+			0, 1, 2, 0,
+			0, 3, 4, 0,
+			0, 0, 0, 0,
+		}
+		inner := strand.Subarray[int]([]int{4, 4}, []int{2, 2}, []int{1, 1})
+		r, err := w.Comm().IsendView(inner.Of(grid), w.Rank(), 0)
+		if err != nil {
+			return err
+		}
+		got := make([]int, 4)
+		if _, _, err := strand.Recv(ctx, w.Comm(), got, w.Rank(), 0); err != nil {
+			return err
+		}
+		fmt.Println(got)
+		_, err = r.Wait(ctx)
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: [1 2 3 4]
+}
+
 // Some fields of structs are sent, though others can not be.
 func ExampleFields() {
 	type particle struct {

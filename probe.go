@@ -15,7 +15,7 @@ func (c *Comm) Probe(ctx context.Context, src, tag int) (Status, error) {
 		return Status{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return nobodys(c.idles(ctx))
+		return nobodys(c.idles(ctx, pml.ReceiveTag("probe", tag)))
 	}
 	st, err := c.p2p.Probe(ctx, src, tag)
 	return Status(st), own(err)
@@ -28,7 +28,7 @@ func (c *Comm) Iprobe(src, tag int) (st Status, found bool, err error) {
 		return Status{}, false, ErrNilComm
 	}
 	if src == ProcNull {
-		st, err = nobodys(c.p2p.Err())
+		st, err = nobodys(c.idled(pml.ReceiveTag("probe", tag)))
 		return st, err == nil, err
 	}
 	s, found, err := c.p2p.Iprobe(src, tag)
@@ -43,7 +43,7 @@ func (c *Comm) Mprobe(ctx context.Context, src, tag int) (*Message, error) {
 		return nil, ErrNilComm
 	}
 	if src == ProcNull {
-		return c.nobodysMessage(c.idles(ctx))
+		return c.nobodysMessage(c.idles(ctx, pml.ReceiveTag("probe", tag)))
 	}
 	m, err := c.p2p.Mprobe(ctx, src, tag)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Comm) Improbe(src, tag int) (m *Message, found bool, err error) {
 		return nil, false, ErrNilComm
 	}
 	if src == ProcNull {
-		m, err = c.nobodysMessage(c.p2p.Err())
+		m, err = c.nobodysMessage(c.idled(pml.ReceiveTag("probe", tag)))
 		return m, err == nil, err
 	}
 	taken, found, err := c.p2p.Improbe(src, tag)

@@ -24,7 +24,7 @@ func (c *Comm) irecv(as pml.As, buf []byte, more [][]byte, src, tag int) (Reques
 		return Request{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return c.idle(func() pml.Request { return c.p2p.Finished(pml.Status(nullStatus)) })
+		return c.idle(pml.ReceiveTag("receive", tag), func() pml.Request { return c.p2p.Finished(pml.Status(nullStatus)) })
 	}
 	r, err := c.p2p.IrecvAs(as, buf, more, src, tag)
 	return Request{r}, own(err)
@@ -36,7 +36,7 @@ func (c *Comm) recv(ctx context.Context, as pml.As, buf []byte, more [][]byte, s
 		return Status{}, ErrNilComm
 	}
 	if src == ProcNull {
-		return nobodys(c.idles(ctx))
+		return nobodys(c.idles(ctx, pml.ReceiveTag("receive", tag)))
 	}
 	st, err := c.p2p.RecvAs(ctx, as, buf, more, src, tag)
 	return Status(st), own(err)
@@ -104,7 +104,7 @@ func (c *Comm) sendrecv(ctx context.Context, out []byte, dst, sendTag int, as pm
 // refuses returns why a send would be refused, before its call receives anything.
 func (c *Comm) refuses(dst, tag int) error {
 	if dst == ProcNull {
-		return nil
+		return own(pml.SendTag(tag))
 	}
 	return own(c.p2p.Refuses(dst, tag))
 }

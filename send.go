@@ -12,7 +12,7 @@ func (c *Comm) isend(buf []byte, more [][]byte, dst, tag int, mode pml.Mode) (Re
 		return Request{}, ErrNilComm
 	}
 	if dst == ProcNull {
-		return c.idle(c.p2p.Started)
+		return c.idle(pml.SendTag(tag), c.p2p.Started)
 	}
 	r, err := c.p2p.Isend(buf, more, dst, tag, mode)
 	return Request{r}, own(err)
@@ -24,22 +24,31 @@ func (c *Comm) send(ctx context.Context, buf []byte, more [][]byte, dst, tag int
 		return ErrNilComm
 	}
 	if dst == ProcNull {
-		return c.idles(ctx)
+		return c.idles(ctx, pml.SendTag(tag))
 	}
 	return own(c.p2p.Send(ctx, buf, more, dst, tag, mode))
 }
 
-// idles is what a call with [ProcNull] returns that would block with another rank. It does nothing, but is refused where that one would be.
-func (c *Comm) idles(ctx context.Context) error {
+// idles is what a call with [ProcNull] returns that would block with another rank. It does nothing, but is refused where that one would be:
+// for its tag too.
+func (c *Comm) idles(ctx context.Context, tag error) error {
 	if err := pml.Ended(ctx); err != nil {
 		return err
 	}
-	return c.p2p.Err()
+	return c.idled(tag)
+}
+
+// idled is idles for a call that does not block.
+func (c *Comm) idled(tag error) error {
+	if err := c.p2p.Err(); err != nil {
+		return err
+	}
+	return own(tag)
 }
 
 // idle is idles for a call that starts an operation.
-func (c *Comm) idle(request func() pml.Request) (Request, error) {
-	if err := c.p2p.Err(); err != nil {
+func (c *Comm) idle(tag error, request func() pml.Request) (Request, error) {
+	if err := c.idled(tag); err != nil {
 		return Request{}, err
 	}
 	return Request{request()}, nil

@@ -26,6 +26,14 @@ func (c *Context) Refuses(dst, tag int) error {
 	return err
 }
 
+// SendTag returns why no send has that tag.
+func SendTag(tag int) error {
+	if tag < 0 || tag > MaxTag {
+		return fmt.Errorf("send: %w: %d is not in 0 to %d", ErrTag, tag, MaxTag)
+	}
+	return nil
+}
+
 // sendable returns the channel for a send, or why there is none.
 func (c *Context) sendable(dst, tag int) (*channel, error) {
 	if err := c.startable(); err != nil {
@@ -34,8 +42,8 @@ func (c *Context) sendable(dst, tag int) (*channel, error) {
 	if err := c.group.check(dst); err != nil {
 		return nil, fmt.Errorf("send: destination %w", err)
 	}
-	if tag < 0 || tag > MaxTag {
-		return nil, fmt.Errorf("send: %w: %d is not in 0 to %d", ErrTag, tag, MaxTag)
+	if err := SendTag(tag); err != nil {
+		return nil, err
 	}
 	ch := c.channelTo(c.group.World(dst))
 	if ch.peer.failure != nil {

@@ -16,7 +16,7 @@ import (
 
 func TestCompareFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"compare --loss 120":                             `strand compare: --loss 120: loss "120": "120": want 0% to 100%`,
+		"compare --loss 120":                             `strand compare: --loss 120: loss "120": want 0% to 100%`,
 		"compare --loss 100":                             "--loss 100: nothing would get through",
 		"compare --loss 1,2,1":                           "--loss 1,2,1: 1 is there twice",
 		"compare --loss 0,50 --burst-loss 0.5":           "want 1 or more",

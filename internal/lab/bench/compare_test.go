@@ -187,6 +187,12 @@ func TestCompareTellsWhatFailed(t *testing.T) {
 	c.Settings = []param.Setting{{Name: "btl", Text: "nosuch"}}
 	_, err = Compare(t.Context(), c)
 	assert.ErrorContains(t, err, `there is no transport "nosuch"`)
+
+	c = small(t, PingPong, "raw") // this one goes away in the midst of its orders
+	c.Settings = []param.Setting{{Name: "btl", Text: "self"}}
+	_, err = Compare(t.Context(), c)
+	assert.ErrorContains(t, err, "strand: pingpong of 0 bytes: EOF")
+	assert.ErrorContains(t, err, "let another transport serve it (--btl)")
 }
 
 func TestCompareEndsWithItsContext(t *testing.T) {

@@ -182,8 +182,18 @@ func (o Order) outcome(answers []spent) Outcome {
 	return all
 }
 
+// lastWords is how long a process that went away, and those that run with it, may take to say why.
+const lastWords = 3 * time.Second
+
 // broken explains a process that went away in the middle of an order.
 func (j *servedJob) broken(ctx context.Context, o Order, err error) error {
+	words := time.NewTimer(lastWords)
+	defer words.Stop()
+	select {
+	case <-j.ended:
+	case <-ctx.Done():
+	case <-words.C:
+	}
 	j.cancel()
 	<-j.ended
 	if ctx.Err() != nil {

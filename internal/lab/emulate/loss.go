@@ -55,10 +55,12 @@ func (l Loss) Share() float64 {
 func ParseLoss(text string) (Loss, error) {
 	percent, length, inBursts := strings.Cut(strings.TrimSpace(text), "/")
 	share, err := ParseShare(percent)
-	if err != nil {
+	switch {
+	case err != nil && inBursts:
 		return Loss{}, fmt.Errorf("loss %q: %w", text, err)
-	}
-	if !inBursts {
+	case err != nil:
+		return Loss{}, fmt.Errorf("loss %w", err)
+	case !inBursts:
 		return Independent(share), nil
 	}
 	mean, err := strconv.ParseFloat(strings.TrimSpace(length), 64)

@@ -141,10 +141,12 @@ func TestBadTag(t *testing.T) {
 			if tag == strand.AnyTag && !call.sends {
 				continue
 			}
-			err := call.do(ctx, c, 0, tag)
-			require.ErrorIs(t, err, strand.ErrTag, "%s, tag %d", call.name, tag)
-			require.ErrorContains(t, err, call.message+"bad tag: ")
-			require.ErrorContains(t, err, "0 to 2147483647")
+			for _, peer := range []int{0, strand.ProcNull} {
+				err := call.do(ctx, c, peer, tag)
+				require.ErrorIs(t, err, strand.ErrTag, "%s, rank %d, tag %d", call.name, peer, tag)
+				require.ErrorContains(t, err, call.message+"bad tag: ")
+				require.ErrorContains(t, err, "0 to 2147483647")
+			}
 		}
 	}
 	_, err := c.Isend(nil, 0, strand.MaxTag)
