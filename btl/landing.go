@@ -1,5 +1,7 @@
 package btl
 
+import "github.com/strandmp/strand/internal/coherence"
+
 // A Landing is the place a frame's payload is read into. The receiving PML
 // makes it, in [Receiver.Begin]; the transport fills it and hands it back with
 // [Receiver.End], or with [Receiver.Drop] if the frame breaks off.
@@ -166,7 +168,7 @@ func (l *Landing) Fill(b []byte) int {
 		if p == nil {
 			break
 		}
-		n := copy(p, b[used:])
+		n := coherence.Copy(p, b[used:])
 		l.Advance(n)
 		used += n
 	}

@@ -49,7 +49,7 @@ func (p *pair) lend(size int) *btl.Frame {
 func (p *pair) lendFrame(f *btl.Frame) {
 	p.t.Helper()
 	for i := range p.ep[0].pipe.choice.tries {
-		p.ep[0].pipe.choice.tries[i] = tries{first: trial}
+		p.ep[0].pipe.choice.tries[i] = tries{trial: trial, steady: 1, pause: 1}
 	}
 	require.Equal(p.t, btl.Taken, p.ep[0].Send(f, 0))
 	require.NotEmpty(p.t, p.ep[0].pipe.loans)

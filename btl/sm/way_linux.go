@@ -23,16 +23,16 @@ const ways = 16
 func wayOf(size int) int { return min(bits.Len(uint(size)/wholeLimit), ways-1) }
 
 // mayLend is the bit that says that the peer's memory can be read; bit i below it says that frames of length i
-// should be lent.
-const mayLend = 1 << 63
+// should be lent, and bit i+mayTry that it may be tried to lend them.
+const (
+	mayLend = 1 << 63
+	mayTry  = ways
+)
 
 const (
 	// trial is how many frames in a row have to go by one way for the last of them to be measured. The first find
 	// the bytes in those caches where the other way has left them.
 	trial = 3
-	// firstTries: the first frames of a length go by turns of a trial, the first of which is of copied ones. The first of all
-	// frames find memory that nobody has used, and threads that are not yet where they will stay, so there are some turns.
-	firstTries = 4 * trial
 	// A trial goes by the other way after so many frames: soon at first and after a change, and then ever more seldom.
 	soonAgain, seldomAgain = 8 * trial, 128 * trial
 	// neverLent is the longest frame that is never lent. Its pages take the system longer than the second copy takes.
@@ -41,6 +41,10 @@ const (
 	// copies than by a system call and by an answer that it has been read. The message layer makes a copy of one up to 64 KB
 	// (pml_copy_limit), so that nobody waits for an answer: not if it is lent.
 	crowdLends = 64<<10 + 1
+	// slowCopies: lending is tried only where copies take that long, in ns for each 64 KB. The system reads as much of another process
+	// in 3 µs at best, pages that it has not read before in a hundred, and the thread may lose its processor meanwhile.
+	// A trial costs a program that has just begun as much as some hundred frames, so there has to be something to gain.
+	slowCopies = 8000
 )
 
 // choice is the sender's side: which frames it lends.
@@ -51,7 +55,6 @@ type choice struct {
 
 // tries are those of the frames of a length.
 type tries struct {
-	first  int  // frames of the first tries
 	trial  int  // frames of this trial that are to come
 	steady int  // frames until the next one
 	pause  int  // between trials
@@ -68,22 +71,20 @@ func (c *choice) lends(size int, crowded bool) bool {
 		return size >= crowdLends
 	}
 	i := wayOf(size)
-	return c.tries[i].lends(wants>>i&1 != 0)
+	return c.tries[i].lends(wants>>i&1 != 0, wants>>(i+mayTry)&1 != 0)
 }
 
-// lends is choice.lends, where the peer wants frames of that length lent or copied.
-func (t *tries) lends(wanted bool) bool {
-	if t.first < firstTries {
-		t.first++
-		t.wanted, t.steady, t.pause = wanted, soonAgain, soonAgain
-		return (t.first-1)/trial%2 == 1
-	}
-	if wanted != t.wanted {
+// lends is choice.lends, where the peer wants frames of that length lent or copied, and a trial of lent ones or none.
+func (t *tries) lends(wanted, try bool) bool {
+	if wanted != t.wanted || t.pause == 0 {
 		t.wanted, t.trial, t.steady, t.pause = wanted, 0, soonAgain, soonAgain
 	}
 	if t.steady == 0 {
 		t.pause = min(2*t.pause, seldomAgain)
-		t.trial, t.steady = trial, t.pause
+		t.steady = t.pause
+		if wanted || try {
+			t.trial = trial
+		}
 	}
 	if t.trial > 0 {
 		t.trial--
@@ -152,13 +153,16 @@ func (a *appraisal) observe(size int, took int64, lent bool) {
 		c = &a.lent[i]
 	}
 	c.observe(size, took)
-	if a.lent[i] == 0 || a.copied[i] == 0 {
-		return
+	says := a.said &^ (1 << (i + mayTry))
+	if a.copied[i] >= slowCopies {
+		says |= 1 << (i + mayTry)
 	}
 	switch lent, copied := a.lent[i], a.copied[i]; { // what is in between changes nothing
+	case lent == 0 || copied == 0:
 	case lent+lent/4 <= copied:
-		a.say(a.said | 1<<i)
+		says |= 1 << i
 	case lent >= copied:
-		a.say(a.said &^ (1 << i))
+		says &^= 1 << i
 	}
+	a.say(says)
 }

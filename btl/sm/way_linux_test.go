@@ -39,21 +39,26 @@ func TestChoice(t *testing.T) {
 		assert.Greater(t, lends, most*9/10, why)
 		assert.Less(t, lends, most, "the other way is tried now and then")
 	}
-	assert.Equal(t, firstTries/2, send(64<<10, firstTries, 4*time.Microsecond, 6*time.Microsecond))
-	mostly(true, send(64<<10, most, 4*time.Microsecond, 6*time.Microsecond), "")
-	send(1<<20, firstTries, 100*time.Microsecond, 70*time.Microsecond)
-	mostly(false, send(1<<20, most, 100*time.Microsecond, 70*time.Microsecond), "")
-	send(64<<10, seldomAgain, 4*time.Microsecond, 6*time.Microsecond)
-	mostly(true, send(64<<10, most, 4*time.Microsecond, 6*time.Microsecond), "another length")
-	send(64<<10, 64, 9*time.Microsecond, 6*time.Microsecond)
-	mostly(false, send(64<<10, most, 9*time.Microsecond, 6*time.Microsecond), "things have changed")
+	assert.Zero(t, send(64<<10, soonAgain, 8*time.Microsecond, 12*time.Microsecond), "the first are copied")
+	send(64<<10, trial, 8*time.Microsecond, 12*time.Microsecond)
+	mostly(true, send(64<<10, most, 8*time.Microsecond, 12*time.Microsecond), "")
+	send(1<<20, soonAgain+trial, 200*time.Microsecond, 140*time.Microsecond)
+	mostly(false, send(1<<20, most, 200*time.Microsecond, 140*time.Microsecond), "")
+	send(64<<10, seldomAgain, 8*time.Microsecond, 12*time.Microsecond)
+	mostly(true, send(64<<10, most, 8*time.Microsecond, 12*time.Microsecond), "another length")
+	send(64<<10, 64, 18*time.Microsecond, 12*time.Microsecond)
+	mostly(false, send(64<<10, most, 18*time.Microsecond, 12*time.Microsecond), "things have changed")
 
 	// What is a little sooner changes nothing: the other way would be no worse the next time.
-	send(64<<10, seldomAgain, 5500*time.Nanosecond, 6*time.Microsecond)
-	mostly(false, send(64<<10, most, 5500*time.Nanosecond, 6*time.Microsecond), "")
-	send(64<<10, seldomAgain, 4*time.Microsecond, 6*time.Microsecond)
-	mostly(true, send(64<<10, most, 5500*time.Nanosecond, 6*time.Microsecond), "")
+	send(64<<10, seldomAgain, 11*time.Microsecond, 12*time.Microsecond)
+	mostly(false, send(64<<10, most, 11*time.Microsecond, 12*time.Microsecond), "")
+	send(64<<10, seldomAgain, 8*time.Microsecond, 12*time.Microsecond)
+	mostly(true, send(64<<10, most, 11*time.Microsecond, 12*time.Microsecond), "")
 
+	assert.Zero(t, send(256<<10, 4*most, 12*time.Microsecond, 4*slowCopies-8), "copies are quick")
+	assert.Zero(t, send(256<<10, soonAgain, 12*time.Microsecond, 100*time.Microsecond))
+	send(256<<10, seldomAgain, 12*time.Microsecond, 100*time.Microsecond)
+	mostly(true, send(256<<10, most, 12*time.Microsecond, 100*time.Microsecond), "and quick no longer")
 	assert.Zero(t, send(neverLent, most, time.Microsecond, 6*time.Microsecond))
 }
 
@@ -68,7 +73,7 @@ func TestABadBeginningIsForgotten(t *testing.T) {
 			way := c.lends(64<<10, false)
 			took := 9 * time.Microsecond
 			switch {
-			case i < firstTries/2:
+			case i < soonAgain/2 || i < 2*soonAgain && way:
 				took = 200 * time.Microsecond
 				if way != lent {
 					took = 20 * time.Microsecond
@@ -76,7 +81,7 @@ func TestABadBeginningIsForgotten(t *testing.T) {
 			case way == lent:
 				took = 6 * time.Microsecond
 			}
-			if a.observe(64<<10, int64(took), way); i >= firstTries && way != lent {
+			if a.observe(64<<10, int64(took), way); i >= 2*soonAgain && way != lent {
 				wrong++
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/coherence"
 	"github.com/strandmp/strand/internal/layout"
 )
 
@@ -92,12 +93,12 @@ func (m Memory) Unpack(data []byte) {
 	}
 }
 
-// backwards is how many bytes at a time TakeIn copies.
+// backwards is how many bytes at a time TakeIn copies of short data.
 const backwards = 256
 
 // TakeIn is Unpack of data that another processor may have written a moment ago, behind which it
-// goes on writing. It begins at the end. A processor that reads forwards soon fetches the lines
-// behind the data as well, from under the hands of who writes them.
+// goes on writing. It begins at the end, if the data are short. A processor that reads forwards soon fetches the lines
+// behind the data as well, from under the hands of who writes them. Long data come by a string move, which is sooner.
 func (m *Memory) TakeIn(data []byte) {
 	n := len(data)
 	if n > len(m.First) {
@@ -105,8 +106,12 @@ func (m *Memory) TakeIn(data []byte) {
 		return
 	}
 	to := m.First[:n]
-	if n <= backwards {
+	switch {
+	case n <= backwards:
 		copy(to, data)
+		return
+	case n >= coherence.Least:
+		coherence.Copy(to, data)
 		return
 	}
 	for from := (n - 1) &^ (backwards - 1); from >= 0; from -= backwards {
