@@ -97,7 +97,7 @@ func takePieces(ctx context.Context, c Comm, s Commons, out [][]byte) error {
 		if rank == own {
 			continue
 		}
-		if err := takePiece(ctx, loanIn(s, rank, p[piecesAt(own):]), p, lent, out[rank]); err != nil {
+		if err := takePiece(ctx, s, loanIn(s, rank, p[piecesAt(own):]), p, lent, out[rank]); err != nil {
 			return err
 		}
 	}
@@ -107,13 +107,13 @@ func takePieces(ctx context.Context, c Comm, s Commons, out [][]byte) error {
 	return barrierShared(ctx, c, s)
 }
 
-func takePiece(ctx context.Context, l loan, p []byte, lent bool, out []byte) error {
+func takePiece(ctx context.Context, s Commons, l loan, p []byte, lent bool, out []byte) error {
 	if lent || l.length != len(out) {
 		return l.read(ctx, len(out), 0, out)
 	}
 	if l.address > uint64(len(p)) || l.length > len(p)-int(l.address) {
 		return errPieces
 	}
-	copy(out, p[l.address:])
+	s.Copy(out, p[l.address:])
 	return nil
 }

@@ -13,7 +13,7 @@ type Commons interface {
 	Begin(n int)
 	// Place returns memory in which to write the n bytes that are shown next. It waits until nobody looks at it any more.
 	Place(ctx context.Context, n int) ([]byte, error)
-	// Copy copies into a place, as the built-in copy does, in the way that is best for memory that others have read.
+	// Copy copies into a place, or out of what another process shows, as the built-in copy does, in the way that is best for memory that others have read or written.
 	Copy(to, from []byte) int
 	// Show shows what is in the place. Lends says that this tells of what the process lends.
 	Show(lends bool) error
@@ -149,7 +149,7 @@ func bcastShared(ctx context.Context, c Comm, s Commons, buf []byte, root int) e
 		if err != nil {
 			return err
 		}
-		copy(buf[from:to], b)
+		s.Copy(buf[from:to], b)
 		return s.End(false)
 	})
 }
@@ -224,7 +224,7 @@ func allreducePiece(ctx context.Context, c Comm, s Commons, op Op, in, out []byt
 	if err := show(ctx, s, own); err != nil {
 		return err
 	}
-	return lookAll(ctx, c, s, func(rank int) int { return len(part(rank)) }, func(rank int, b []byte) { copy(part(rank), b) })
+	return lookAll(ctx, c, s, func(rank int) int { return len(part(rank)) }, func(rank int, b []byte) { s.Copy(part(rank), b) })
 }
 
 // reduceScatterShared has each process combine its own part of what all show.
@@ -263,7 +263,7 @@ func gatherShared(ctx context.Context, c Comm, s Commons, in, out []byte, root i
 			return s.End(false)
 		}
 		copy(out[root*each+from:root*each+to], in[from:to])
-		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { copy(out[rank*each+from:], b) })
+		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { s.Copy(out[rank*each+from:], b) })
 	})
 }
 
@@ -278,7 +278,7 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 			if err != nil {
 				return err
 			}
-			copy(out[from:to], b[rank*each:])
+			s.Copy(out[from:to], b[rank*each:])
 			return s.End(false)
 		}
 		copy(out[from:to], in[root*len(out)+from:])
@@ -304,7 +304,7 @@ func allgatherShared(ctx context.Context, c Comm, s Commons, out []byte, each in
 		if err := show(ctx, s, own[from:to]); err != nil {
 			return err
 		}
-		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { copy(out[rank*each+from:], b) })
+		return lookAll(ctx, c, s, func(int) int { return to - from }, func(rank int, b []byte) { s.Copy(out[rank*each+from:], b) })
 	})
 }
 
@@ -328,6 +328,6 @@ func alltoallShared(ctx context.Context, c Comm, s Commons, in, out []byte, each
 		if err := s.Show(false); err != nil {
 			return err
 		}
-		return lookAll(ctx, c, s, func(int) int { return n * width }, func(rank int, b []byte) { copy(out[rank*each+from:], b[own*width:(own+1)*width]) })
+		return lookAll(ctx, c, s, func(int) int { return n * width }, func(rank int, b []byte) { s.Copy(out[rank*each+from:], b[own*width:(own+1)*width]) })
 	})
 }
