@@ -77,6 +77,9 @@ func newInfoCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if run.live && (run.group != "" || len(run.settings) > 0 || cmd.Flags().Changed("level")) {
+				return usageError{errors.New("--live shows jobs that are running, whose parameters can not be set any more: leave out --param, --level and what sets one")}
+			}
 			if run.waits {
 				if !run.live {
 					return usageError{errors.New("--who-waits is about jobs that are running: strand info --live --who-waits")}

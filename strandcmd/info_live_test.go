@@ -72,6 +72,11 @@ func TestInfoLive(t *testing.T) {
 	assert.Contains(t, stderr, "no job strand_x of this user is running")
 	_, _, status = command("info --live one two")
 	assert.Equal(t, 2, status)
+	for _, args := range []string{"--param btl", "-p btl_tcp_links=2", "--level tuner", "--btl tcp,self --who-waits"} {
+		_, stderr, status = command("info --live " + args)
+		assert.Equal(t, 2, status, args)
+		assert.Contains(t, stderr, "--live shows jobs that are running", args)
+	}
 }
 
 // A job that is running can be asked, and is gone afterwards.
