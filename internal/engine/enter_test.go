@@ -83,3 +83,39 @@ func TestLockComesBackWhileEveryPollFinds(t *testing.T) {
 		})
 	}
 }
+
+// busied is a module that does not doze, since somebody else makes a move of what has come there. It finds nothing until that is over.
+type busied struct{ flood }
+
+func (b *busied) Progress() bool {
+	b.flood.Progress()
+	return false
+}
+
+func (b *busied) Doze() bool { return b.over.Load() }
+func (b *busied) Wake()      {}
+
+// Who makes a move gets the lock back to end it, though a waiter that would park goes on polling, in vain, since the module waits for that.
+func TestMoveEndsWhileAWaiterCanNotPark(t *testing.T) {
+	e, b := newEngine(t, Options{}), &busied{}
+	l := newLoad(e)
+	var f flag
+	l.then = func() {
+		b.over.Store(true)
+		f.set(e)
+	}
+	e.Lock()
+	e.AddProgressor(b)
+	e.Unlock()
+	go func() {
+		e.Lock()
+		e.Move(l)
+		e.Unlock()
+	}()
+	<-l.moving
+	done := make(chan error)
+	go func() { done <- e.waitFor(watchdog(t), &f, nil) }()
+	b.more(t)
+	close(l.release)
+	require.NoError(t, <-done)
+}

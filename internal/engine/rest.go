@@ -1,8 +1,10 @@
 package engine
 
-// rest has the holder wait until something happens. In a throng the background goroutine waits in its place.
+// rest has the holder wait until something happens. In a throng the background goroutine waits in its place. Where something is left
+// to do that may be for somebody who wants the lock: a module does not doze while another goroutine makes a move of what has come there.
 func (e *Engine) rest(w *waiter, c Condition) {
 	if !e.mayRest(w, c) {
+		e.letOthersIn(0)
 		return
 	}
 	switch {
