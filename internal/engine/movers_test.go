@@ -238,3 +238,40 @@ func TestMoveOfABriefWait(t *testing.T) {
 		require.Equal(t, 1, l.ended)
 	}
 }
+
+// A wait heeds its context though moves go on: each has another one made as it ends.
+func TestContextEndsWhileMovesGoOn(t *testing.T) {
+	e := newEngine(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	on := &onward{e: e, at: func(n int) {
+		if n == 10 {
+			cancel()
+		}
+	}}
+	e.Lock()
+	defer e.Unlock()
+	e.Move(on)
+	err := e.Wait(ctx, &flag{}, nil)
+	on.over = true
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// onward is a Mover that goes on and on, as long as a peer takes what is sent.
+type onward struct {
+	e     *Engine
+	moves int
+	at    func(n int)
+	over  bool
+}
+
+func (o *onward) Begin(int) bool { return !o.over }
+
+func (o *onward) Move() {
+	o.moves++
+	o.at(o.moves)
+}
+
+func (o *onward) End() bool {
+	o.e.Move(o)
+	return true
+}

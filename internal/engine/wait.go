@@ -126,6 +126,7 @@ func (e *Engine) wait(ctx context.Context, c Condition, source btl.Poller, besid
 	for !c.Done() && !w.cancelled {
 		if len(e.moves) > 0 {
 			e.makeMoves()
+			w.cancelled = w.cancelled || w.ctx != nil && w.ctx.Err() != nil // one may lead to the next for as long as a peer goes on
 			continue
 		}
 		if e.holder == &e.background.waiter {
