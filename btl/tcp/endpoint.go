@@ -171,14 +171,26 @@ func (ep *endpoint) broken(err error) {
 }
 
 // reportFailure first reads what the peer has sent before it went: its goodbye
-// may be there.
+// may be there. That is within what the system keeps. The peer may go on to send, if the system alone has had no way to send.
 func (ep *endpoint) reportFailure() {
 	ep.finishReading()
-	for ep.Live() && ep.receiveHere(math.MaxInt) {
+	for all := ep.counters.BytesReceived + ep.kept(); ep.Live() && ep.counters.BytesReceived < all && ep.receiveHere(math.MaxInt); {
 	}
 	if ep.Live() {
 		ep.Down(ep.Error("sending", ep.failure))
 	}
+}
+
+// kept is the most that the system keeps of what has arrived, in bytes.
+func (ep *endpoint) kept() uint64 {
+	if !ep.Live() {
+		return 0
+	}
+	n, err := rawio.ReceiveBuffer(ep.conn.FD())
+	if err != nil {
+		return 0
+	}
+	return 2 * uint64(n) // half of it is meant for what else the system has of a packet
 }
 
 // Outstanding implements [btl.Gauge].

@@ -471,3 +471,38 @@ func TestModulesCloseWithoutWaiting(t *testing.T) {
 	require.Equal(t, []message{{"h", "last words"}}, y.frames)
 	require.Zero(t, x.downs)
 }
+
+// A connection over which nothing can be sent ends, though the peer goes on to send.
+func TestFailureWhileThePeerSends(t *testing.T) {
+	const most = 10_000 // frames: more than any system keeps
+	for name, opts := range map[string][]option{"in the clear": nil, "encrypted": {set(pEncrypt, "true")}} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newNode(t, 0, 2, opts...), newNode(t, 1, 2, opts...)
+			x := a.reach(b)
+			x.connected()
+			b.until("the connection", func() bool { return len(b.accepted) == 1 && b.accepted[0].ups == 1 })
+			y, sent := b.accepted[0], 0
+			payload := strings.Repeat("x", 8<<10)
+			send := func() {
+				b.do(func() {
+					y.ep.Send(frame("h", payload), 0)
+					y.ep.Flush()
+				})
+				sent++
+			}
+			x.onDeliver = func(message) error { // there is always more
+				if sent < most {
+					send()
+				}
+				return nil
+			}
+			a.do(func() {
+				send()
+				x.ep.broken(errors.New("no way"))
+			})
+			a.until("the end", func() bool { return x.downs == 1 })
+			require.ErrorContains(t, x.down, "no way")
+			require.Less(t, sent, most)
+		})
+	}
+}
