@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"crypto/sha256"
 	"runtime"
 	"testing"
 	"time"
@@ -193,4 +194,28 @@ func TestRanksThatGiveUpTheirRights(t *testing.T) {
 	become(65534)
 	defer become(0)
 	p.connect()
+}
+
+// Whoever claims to speak another version keeps its place until it has been told ours. What it says meanwhile, on and on, one poll does not read
+// to its end.
+func TestOnePollOfOneThatGoesOn(t *testing.T) {
+	p := unconnected(t)
+	m := p.modules[1]
+	fd, err := socket(unix.SOCK_STREAM)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + m.name}))
+	p.until("it has come", func() bool { return len(m.wire.Embryonic()) == 1 })
+	job := sha256.Sum256([]byte(p.hosts[1].Job()))
+	said := make([]byte, 4096)
+	copy(said, "STRD\x01\x00")
+	copy(said[8:], job[:16])
+	_, err = unix.Write(fd, said)
+	require.NoError(t, err)
+	visitor := m.wire.Embryonic()[0].Link().(*talk)
+	require.True(t, visitor.Poll(false))
+	left, err := unix.IoctlGetInt(visitor.fd, unix.SIOCINQ)
+	require.NoError(t, err)
+	require.Positive(t, left)
+	require.Len(t, m.wire.Embryonic(), 1)
 }

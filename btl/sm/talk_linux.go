@@ -86,10 +86,13 @@ func (t *talk) connect() error {
 	return nil
 }
 
+// readsPerPoll bounds the reads of a handshake in one poll: whoever says something on and on is no peer yet. It is more than a handshake takes.
+const readsPerPoll = 16
+
 // Poll implements [btl.Handler].
 func (t *talk) Poll(bool) bool {
 	did := false
-	for t.watch != nil {
+	for reads := 0; t.watch != nil && reads < readsPerPoll; reads++ {
 		n, err := t.read(t.m.scratch[:t.pending.Need()])
 		switch {
 		case errors.Is(err, syscall.EAGAIN):

@@ -1,10 +1,12 @@
 package tcp
 
 import (
+	"crypto/sha256"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -262,5 +264,22 @@ func TestAcceptRestsAfterFailure(t *testing.T) {
 		l.fd = good
 	})
 	require.Contains(t, n.logged(btl.LogWarn)[0], "accept: invalid argument")
+	unharmed(t, n)
+}
+
+// A stranger that claims to speak another version keeps its place until it has been told ours. If it says something meanwhile, on and on,
+// others come in all the same, and it goes when its time is over.
+func TestFloodOfOneStranger(t *testing.T) {
+	n := newNode(t, 0, 4, set(pHandshakeTimeout, "100ms"))
+	job := sha256.Sum256([]byte(n.job))
+	said := make([]byte, 64<<10)
+	copy(said, "STRD\x01\x00")
+	copy(said[8:], job[:16])
+	c := stranger(t, n)
+	var err error
+	for err == nil {
+		_, err = c.Write(said)
+	}
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
 	unharmed(t, n)
 }

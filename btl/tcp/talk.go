@@ -164,10 +164,13 @@ func (t *talk) prepare() error {
 	return nil
 }
 
+// readsPerPoll bounds the reads of a handshake in one poll: whoever says something on and on is no peer yet. It is more than a handshake takes.
+const readsPerPoll = 16
+
 // listen reads what has come, until the handshake is over.
 func (t *talk) listen() bool {
 	did := false
-	for t.watch != nil {
+	for reads := 0; t.watch != nil && reads < readsPerPoll; reads++ {
 		b := t.m.scratch[:t.pending.Need()]
 		n, errno := t.conn.Recv(b)
 		switch {
