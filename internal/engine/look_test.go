@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 type still struct {
 	poller
 	looks int
-	later int64 // than when it began
+	later atomic.Int64 // than when it began; the background goroutine looks without the lock
 }
 
-func (p *still) now() int64 { return 1 + p.later }
+func (p *still) now() int64 { return 1 + p.later.Load() }
 
 func (p *still) wait(buf []event, timeout int64) int {
 	if timeout == 0 {

@@ -139,13 +139,13 @@ func TestNeighboursMeet(t *testing.T) {
 	require.Equal(t, []int{here}, n.said, "it may wait for the processor of who sends, and is told where that is")
 	e.Meet(here)
 	require.False(t, e.owes, "not that often: each time takes two switches of the processor")
-	clock.later += meetEvery
+	clock.later.Add(meetEvery)
 	e.Meet(here)
 	require.True(t, e.owes)
 	e.Unlock()
 	e.Lock()
 	require.False(t, e.owes)
-	clock.later += meetEvery
+	clock.later.Add(meetEvery)
 	e.nearby.settle(true)
 	e.Meet(here)
 	require.False(t, e.owes, "who waits offers its processor anyway")
