@@ -42,14 +42,6 @@ func (c *Context) irecvOf(as As, buf []byte, more [][]byte, src, tag int) (*oper
 	return op, nil
 }
 
-// ReceiveTag returns why no receive, or probe, has that tag.
-func ReceiveTag(what string, tag int) error {
-	if tag < AnyTag || tag > MaxTag {
-		return fmt.Errorf("%s: %w: %d is neither AnyTag nor in 0 to %d", what, ErrTag, tag, MaxTag)
-	}
-	return nil
-}
-
 // matchable checks what a receive or a probe names and returns the source as a
 // rank of the world.
 func (c *Context) matchable(what string, src, tag int) (int32, error) {

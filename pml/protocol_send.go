@@ -26,14 +26,6 @@ func (c *Context) Refuses(dst, tag int) error {
 	return err
 }
 
-// SendTag returns why no send has that tag.
-func SendTag(tag int) error {
-	if tag < 0 || tag > MaxTag {
-		return fmt.Errorf("send: %w: %d is not in 0 to %d", ErrTag, tag, MaxTag)
-	}
-	return nil
-}
-
 // sendable returns the channel for a send, or why there is none.
 func (c *Context) sendable(dst, tag int) (*channel, error) {
 	if err := c.startable(); err != nil {

@@ -93,12 +93,12 @@ func (m Memory) Unpack(data []byte) {
 	}
 }
 
-// backwards is how many bytes at a time TakeIn copies of short data.
+// backwards is how many bytes at a time TakeIn copies.
 const backwards = 256
 
 // TakeIn is Unpack of data that another processor may have written a moment ago, behind which it
-// goes on writing. It begins at the end, if the data are short. A processor that reads forwards soon fetches the lines
-// behind the data as well, from under the hands of who writes them. Long data come by a string move, which is sooner.
+// goes on writing. It begins at the end. A processor that reads forwards soon fetches the lines
+// behind the data as well, from under the hands of who writes them. A string move, which long data come by where there is one, is sooner.
 func (m *Memory) TakeIn(data []byte) {
 	n := len(data)
 	if n > len(m.First) {
@@ -110,7 +110,7 @@ func (m *Memory) TakeIn(data []byte) {
 	case n <= backwards:
 		copy(to, data)
 		return
-	case n >= coherence.Least:
+	case coherence.Moves(n):
 		coherence.Copy(to, data)
 		return
 	}
