@@ -4,15 +4,16 @@
 //
 // # Format
 //
-// A frame is a prefix of [PrefixSize] bytes, the header and the payload, with no padding.
-// Integers are little-endian.
+// A frame is a prefix of [PrefixSize] bytes, the header and the payload. Behind the header and behind the payload there may be
+// up to [MaxFill] bytes each that are filled in: they are 0, and whoever receives them does not look at them. Integers are little-endian.
 //
 //	0  4  length of the payload, at most what the sender has announced
 //	4  1  length of the header, 1 to btl.MaxHeader; 0 in a goodbye
 //	5  1  kind: 1 data, 2 goodbye
-//	6  2  0
+//	6  1  how many bytes are filled in between header and payload
+//	7  1  how many behind the payload
 //
-// A goodbye has neither header nor payload and is the last frame of a stream. A stream that
+// A goodbye has nothing of all that and is the last frame of a stream. A stream that
 // ends without one has broken.
 //
 // # Who owns what

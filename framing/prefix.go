@@ -20,9 +20,17 @@ const (
 type Prefix struct {
 	// Payload and Header are their lengths in bytes.
 	Payload, Header int
+	// Lead and Trail are the bytes between header and payload, and behind the payload, that are filled in: at most MaxFill each.
+	Lead, Trail int
 	// Goodbye: this is no frame but the end of the stream, in order. Both lengths are 0.
 	Goodbye bool
 }
+
+// Head is how many bytes there are before the payload, the prefix's own among them.
+func (p Prefix) Head() int { return PrefixSize + p.Header + p.Lead }
+
+// Size is what the frame takes in the stream, in bytes.
+func (p Prefix) Size() int { return p.Head() + p.Payload + p.Trail }
 
 // Put writes the prefix to the first PrefixSize bytes of b.
 func (p Prefix) Put(b []byte) {
@@ -30,20 +38,28 @@ func (p Prefix) Put(b []byte) {
 	if p.Goodbye {
 		kind = kindGoodbye
 	}
-	binary.LittleEndian.PutUint64(b, uint64(uint32(p.Payload))|uint64(uint8(p.Header))<<32|kind<<40)
+	binary.LittleEndian.PutUint64(b, uint64(uint32(p.Payload))|uint64(uint8(p.Header))<<32|kind<<40|
+		uint64(uint8(p.Lead))<<48|uint64(uint8(p.Trail))<<56)
+}
+
+// PutHead writes the prefix, the header and what is filled in behind it to the beginning of b, and returns the rest of b.
+func (p Prefix) PutHead(b, header []byte) []byte {
+	p.Put(b)
+	head := p.Head()
+	copy(b[PrefixSize:], header)
+	clear(b[head-p.Lead : head])
+	return b[head:]
 }
 
 // ParsePrefix reads the first PrefixSize bytes of b. Payloads above limit, in bytes, are an
 // error.
 func ParsePrefix(b []byte, limit int) (Prefix, error) {
 	w := binary.LittleEndian.Uint64(b)
-	size, head, kind := uint32(w), int(w>>32&0xff), uint8(w>>40)
+	size, head, kind, lead, trail := uint32(w), int(w>>32&0xff), uint8(w>>40), int(w>>48&0xff), int(w>>56)
 	switch {
-	case w>>48 != 0:
-		return Prefix{}, fmt.Errorf("malformed frame: reserved bytes %#04x are not zero", w>>48)
 	case kind == kindGoodbye:
-		if size != 0 || head != 0 {
-			return Prefix{}, fmt.Errorf("malformed goodbye: %d bytes of header and %d of payload", head, size)
+		if size != 0 || head != 0 || lead != 0 || trail != 0 {
+			return Prefix{}, fmt.Errorf("malformed goodbye: %d bytes of header, %d of payload, %d and %d of filling", head, size, lead, trail)
 		}
 	case kind != kindData:
 		return Prefix{}, fmt.Errorf("malformed frame: unknown kind %d", kind)
@@ -51,8 +67,10 @@ func ParsePrefix(b []byte, limit int) (Prefix, error) {
 		return Prefix{}, fmt.Errorf("malformed frame: header of %d bytes, allowed are 1 to %d", head, btl.MaxHeader)
 	case uint64(size) > uint64(limit):
 		return Prefix{}, fmt.Errorf("malformed frame: payload of %d bytes, the peer has announced at most %d", size, limit)
+	case lead > MaxFill || trail > MaxFill:
+		return Prefix{}, fmt.Errorf("malformed frame: filling of %d and %d bytes, allowed are at most %d", lead, trail, MaxFill)
 	}
-	return Prefix{Payload: int(size), Header: head, Goodbye: kind == kindGoodbye}, nil
+	return Prefix{Payload: int(size), Header: head, Lead: lead, Trail: trail, Goodbye: kind == kindGoodbye}, nil
 }
 
 // Size is what a frame takes in the stream, in bytes.

@@ -17,6 +17,15 @@ func TestPrefix(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 
+	want = Prefix{Payload: 5, Header: 2, Lead: 3, Trail: MaxFill}
+	want.Put(b[:])
+	require.Equal(t, [PrefixSize]byte{5, 0, 0, 0, 2, kindData, 3, 63}, b)
+	got, err = ParsePrefix(b[:], 5)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Equal(t, PrefixSize+2+3, got.Head())
+	require.Equal(t, PrefixSize+2+3+5+63, got.Size())
+
 	require.Equal(t, []byte{0, 0, 0, 0, 0, kindGoodbye, 0, 0}, AppendGoodbye(nil))
 	got, err = ParsePrefix(AppendGoodbye(nil), 0)
 	require.NoError(t, err)
@@ -34,7 +43,9 @@ func TestPrefix(t *testing.T) {
 		"kind 0":          {[PrefixSize]byte{0, 0, 0, 0, 1, 0}, 1024, "kind 0"},
 		"goodbye, header": {[PrefixSize]byte{0, 0, 0, 0, 1, kindGoodbye}, 1024, "goodbye"},
 		"goodbye, bytes":  {[PrefixSize]byte{1, 0, 0, 0, 0, kindGoodbye}, 1024, "goodbye"},
-		"reserved":        {[PrefixSize]byte{0, 0, 0, 0, 1, kindData, 0, 1}, 1024, "reserved"},
+		"filled before":   {[PrefixSize]byte{0, 0, 0, 0, 1, kindData, 64, 0}, 1024, "filling of 64 and 0 bytes"},
+		"filled behind":   {[PrefixSize]byte{0, 0, 0, 0, 1, kindData, 0, 255}, 1024, "filling of 0 and 255 bytes"},
+		"goodbye, filled": {[PrefixSize]byte{0, 0, 0, 0, 0, kindGoodbye, 0, 1}, 1024, "goodbye"},
 	} {
 		_, err := ParsePrefix(test.b[:], test.limit)
 		require.ErrorContains(t, err, test.want, name)

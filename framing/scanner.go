@@ -3,10 +3,10 @@ package framing
 import "github.com/strandmp/strand/btl"
 
 const (
-	// ReadAhead is how much is read before it is known what it belongs to, in bytes. More
-	// would have to be copied, less would cost calls in a burst of small frames. A frame of 8 KB
-	// comes in one read, with its prefix and header.
-	ReadAhead = 9 << 10
+	// ReadAhead is how much is read before it is known what it belongs to, in bytes. A frame of 64 KB
+	// comes in one read, with all that precedes it: to copy it from a cache takes less than a
+	// second call. So does what a window of small frames has sent meanwhile.
+	ReadAhead = 64<<10 + 192
 	// wholeLimit is the largest frame, prefix included, that is waited for and handed over
 	// whole. A longer one that is not there yet gets a landing place.
 	wholeLimit = 4<<10 + PrefixSize
@@ -41,6 +41,7 @@ type Scanner struct {
 	lo, hi  int
 	landing *btl.Landing // of the frame that is under way
 	frames  uint64
+	skip    int  // bytes that come next and are filled in behind a frame that has landed
 	head    int  // prefix and header of the last frame, in bytes, if it was too long to be read ahead; else 0
 	direct  bool // Next has shown a landing place
 	working bool // up-calls are made that refer to ahead
@@ -84,10 +85,10 @@ func (s *Scanner) Next() (b []byte, direct bool) {
 			return p, true
 		}
 	}
-	s.lend()
+	s.lend(ReadAhead)
 	if s.hi == 0 && s.head > 0 {
 		// Another long frame is likely. A read more costs less than to copy what was read ahead.
-		next := s.head
+		next := s.skip + s.head
 		if s.landing != nil {
 			next += s.landing.Left() // to small pieces of memory, or a small rest
 		}
@@ -189,7 +190,7 @@ func (s *Scanner) feed(b []byte) error {
 				return err
 			}
 			if b = b[used:]; used == 0 {
-				s.lend()
+				s.lend(wholeLimit)
 				s.hi = copy(s.ahead, b)
 				return nil
 			}
@@ -222,10 +223,10 @@ func (s *Scanner) want() int {
 	if err != nil || p.Goodbye {
 		return PrefixSize // the step will say so
 	}
-	if size := PrefixSize + p.Header + p.Payload; size <= wholeLimit {
+	if size := p.Size(); size <= wholeLimit {
 		return size
 	}
-	return PrefixSize + p.Header
+	return p.Head()
 }
 
 // step handles the frame, or the part of one, that begins with b, and returns how many
@@ -238,6 +239,11 @@ func (s *Scanner) step(b []byte) (used int, err error) {
 		}
 		return used, s.landed()
 	}
+	if s.skip > 0 {
+		used = min(s.skip, len(b))
+		s.skip -= used
+		return used, nil
+	}
 	if len(b) < PrefixSize {
 		return 0, nil
 	}
@@ -248,19 +254,19 @@ func (s *Scanner) step(b []byte) (used int, err error) {
 	case p.Goodbye:
 		return 0, btl.ErrPeerClosed
 	}
-	head := PrefixSize + p.Header
-	size := head + p.Payload
+	head, size := p.Head(), p.Size()
 	if s.head = 0; size > ReadAhead {
 		s.head = head
 	}
 	switch {
 	case len(b) >= size:
 		s.frames++
-		return size, s.recv.Deliver(b[PrefixSize:head], b[head:size])
+		return size, s.recv.Deliver(b[PrefixSize:PrefixSize+p.Header], b[head:head+p.Payload])
 	case len(b) < head || size <= wholeLimit:
 		return 0, nil
 	}
-	l, err := s.recv.Begin(b[PrefixSize:head], p.Payload)
+	s.skip = p.Trail
+	l, err := s.recv.Begin(b[PrefixSize:PrefixSize+p.Header], p.Payload)
 	if err == nil && !s.stopped {
 		s.landing = l
 	}
@@ -275,13 +281,14 @@ func (s *Scanner) landed() error {
 	return s.recv.End(l)
 }
 
-func (s *Scanner) lend() {
+// lend gets memory to read ahead into: room bytes, or more.
+func (s *Scanner) lend(room int) {
 	switch {
 	case s.ahead != nil:
 	case s.buffers != nil:
 		s.ahead = s.buffers.Take()
 	default:
-		s.ahead = make([]byte, ReadAhead)
+		s.ahead = make([]byte, room)
 	}
 }
 

@@ -48,6 +48,26 @@ func play(s *Scanner, stream []byte, pull bool, piece func() int) error {
 	return nil
 }
 
+// A fill is what is filled in around the payload of a frame.
+type fill struct{ lead, trail int }
+
+var fills = rapid.Custom(func(t *rapid.T) fill {
+	n := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, MaxFill))
+	return fill{n.Draw(t, "lead"), n.Draw(t, "trail")}
+})
+
+// append is Append for a frame that is filled in.
+func (f fill) append(t require.TestingT, b []byte, frame *btl.Frame) []byte {
+	at := len(b)
+	b = Append(b, frame)
+	require.Equal(t, Size(frame), len(b)-at)
+	p := Prefix{Payload: frame.Size, Header: len(frame.Header), Lead: f.lead, Trail: f.trail}
+	whole := make([]byte, p.Size())
+	rest := p.PutHead(whole, frame.Header)
+	copy(rest, b[at+PrefixSize+len(frame.Header):])
+	return append(b[:at], whole...)
+}
+
 // Whatever the sizes of frames and of the pieces in which they come, each arrives once, whole
 // and in order, and no memory is held when all have come.
 func TestFramesComeOutAsTheyWentIn(t *testing.T) {
@@ -60,9 +80,7 @@ func TestFramesComeOutAsTheyWentIn(t *testing.T) {
 			f := btltest.Frame{Header: strings.Repeat("h", 1+i*5), Payload: payload}
 			cut := len(payload) / 3
 			frame := &btl.Frame{Header: []byte(f.Header), Payload: []byte(payload[:cut]), More: [][]byte{[]byte(payload[cut:])}, Size: len(payload)}
-			before := len(stream)
-			stream = Append(stream, frame)
-			require.Equal(t, Size(frame), len(stream)-before)
+			stream = fills.Draw(t, "fill").append(t, stream, frame)
 			want = append(want, f)
 		}
 		stream = AppendGoodbye(stream)
@@ -81,10 +99,9 @@ func TestFramesComeOutAsTheyWentIn(t *testing.T) {
 	})
 }
 
-// A scanner may be stopped in any up-call: nothing follows, and nothing is held.
-// A frame of 8 KB, the commonest length, takes one read.
-func TestFrameOfEightKBIsOneRead(t *testing.T) {
-	f := btltest.Frame{Header: strings.Repeat("h", btl.MaxHeader), Payload: strings.Repeat("x", 8<<10)}
+// A frame of 64 KB, the commonest length of long ones, takes one read.
+func TestFrameOfManyKBIsOneRead(t *testing.T) {
+	f := btltest.Frame{Header: strings.Repeat("h", btl.MaxHeader+MaxFill), Payload: strings.Repeat("x", 64<<10)}
 	var s Scanner
 	s.Start(deaf{}, 1<<20, nil)
 	place, direct := s.Next()
@@ -95,7 +112,7 @@ func TestFrameOfEightKBIsOneRead(t *testing.T) {
 // What follows a long frame is mostly another one. Then its header is read alone, and all of its
 // payload goes straight to its place.
 func TestLongFrameAfterALongOneIsNotReadAhead(t *testing.T) {
-	long, short := strings.Repeat("x", 20<<10), "y"
+	long, short := strings.Repeat("x", 100<<10), "y"
 	var s Scanner
 	var recv btltest.Receiver
 	s.Start(&recv, 1<<20, nil)
@@ -126,6 +143,7 @@ func TestLongFrameAfterALongOneIsNotReadAhead(t *testing.T) {
 	require.EqualValues(t, 7, s.Frames())
 }
 
+// A scanner may be stopped in any up-call: nothing follows, and nothing is held.
 func TestStopInAnUpCall(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
 	stream := Append(nil, &btl.Frame{Header: []byte("a"), Payload: []byte("small"), Size: 5})

@@ -60,6 +60,8 @@ type peer struct {
 	lent      int    // bytes of sends that wait for nothing but its acknowledgement,
 	inquired  uint32 // and the number of the next frame when it was asked for that
 
+	cameBefore uint64 // bytes that had come when a long message went there alone for the last time
+
 	// Receiving.
 	lanes       []*match.Lane
 	received    delivery.Receiver

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/strandmp/strand/btl"
 	"github.com/strandmp/strand/internal/layout"
@@ -173,35 +172,6 @@ func (op *operation) messageHeader(kind wire.Kind) wire.Header {
 	return wire.Header{Kind: kind, Lane: op.lane, Context: op.context.id, Tag: op.tag, Seq: op.seq, LaneSeq: op.laneSeq}
 }
 
-// copyFirst is the length up to which the copy for replay is made before the frame is
-// sent. So short a message is complete even if no rail takes it yet. Where the transport holds what it was given
-// for a round trip longer ones are copied then too.
-const copyFirst = 4 << 10
-
-// promptly is the latency below which an acknowledgement comes sooner than a copy of more than
-// copyFirst bytes is made.
-const promptly = time.Microsecond
-
-// prompt reports whether an acknowledgement comes sooner than such a copy is made, if its sender has a processor.
-func (r *rail) prompt() bool { return r.attr.Latency > 0 && r.attr.Latency < promptly }
-
-// awaits reports whether waiting for acknowledgements is cheaper than copying. In a crowd it is not: who waits gives up the
-// processor, and gets it back many copies later.
-func (r *rail) awaits() bool { return r.prompt() && !r.pml.engine.Crowded() }
-
-// keeps reports whether a copy for replay is made of a message of that size.
-func (pe *peer) keeps(size uint64, r *rail) bool {
-	if pe.local || size > copyFirst && r.awaits() {
-		return false
-	}
-	t, copied := &pe.pml.tune, pe.pml.copied
-	if size <= uint64(t.copyLimit) {
-		return copied < t.copyPool
-	}
-	// A copy takes a small part of the round trip that its send would wait for. Half of the room is left to shorter messages.
-	return t.copyLimit > 0 && size <= uint64(t.eagerAwaited) && copied+int(size) <= t.copyPool/2 && r.isFar()
-}
-
 // sendEager sends the whole message. If there is room to keep a copy the send is
 // complete when that is made, else when its frame is acknowledged. A long message over shared
 // memory is not copied a second time.
@@ -214,7 +184,7 @@ func (pe *peer) sendEager(op *operation, r *rail) {
 		pe.traceBegins(f, r, h.Context, h.Seq)
 	}
 	op.offset = op.size
-	keep, waits := pe.keeps(op.size, r), r.busy || pe.backlog.Len() > 0
+	keep, waits := pe.keeps(op, r), r.busy || pe.backlog.Len() > 0
 	if keep && (op.packs || r.holdsLong() || op.size <= copyFirst && (waits || op.size == 0 || !r.awaits())) {
 		f.keep(op)
 		f.build(&h)

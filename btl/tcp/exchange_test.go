@@ -31,8 +31,11 @@ func TestSizesAndVectors(t *testing.T) {
 	p := a.reach(b)
 	var want []message
 	var held []*btl.Frame
-	for _, n := range []int{0, 1, 8, 2047, 2048, 4000, copyLimit - 2, copyLimit - 1, copyLimit, copyLimit + 1,
-		framing.ReadAhead - 10, framing.ReadAhead - 9, framing.ReadAhead, framing.ReadAhead + 1, 64 << 10, 1 << 20} {
+	sizes := []int{0, 1, 8, 2047, 2048, 4000, copyLimit - 2, copyLimit - 1, copyLimit, copyLimit + 1, 64 << 10, 1 << 20}
+	for n := framing.ReadAhead - 140; n < framing.ReadAhead+2; n++ {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
 		payload := strings.Repeat("x", n)
 		f := frame("h", payload)
 		if n > 10 { // in odd pieces

@@ -19,8 +19,10 @@ type lender struct {
 }
 
 const (
-	// smallBuffer is enough to read ahead, and for what is held back for a moment.
-	smallBuffer = framing.ReadAhead
+	// smallBuffer is enough for what is mostly held back for a moment.
+	smallBuffer = 9 << 10
+	// largeBuffer is enough to read ahead, and for all that is held back.
+	largeBuffer = framing.ReadAhead
 	// kept is how many free bytes of each size are kept for good.
 	kept = 1 << 20
 	// tidyEvery is how often free buffers beyond that are looked at. Those that were not
@@ -37,7 +39,7 @@ type stock struct {
 
 func newLender(loop btl.Loop) lender {
 	return lender{
-		small: stock{size: smallBuffer}, large: stock{size: outSize},
+		small: stock{size: smallBuffer}, large: stock{size: largeBuffer},
 		out: stock{size: record.WriteBuffer}, in: stock{size: record.ReadBuffer},
 		loop: loop,
 	}
@@ -57,11 +59,11 @@ func (s *stock) take() []byte {
 
 // back takes a buffer back, or none.
 func (l *lender) back(b []byte) {
-	s := &l.small
+	s, b := &l.small, b[:cap(b)]
 	switch len(b) {
 	case 0:
 		return
-	case outSize:
+	case largeBuffer:
 		s = &l.large
 	case record.WriteBuffer:
 		s = &l.out
@@ -115,7 +117,7 @@ func (l *lender) tidy() {
 type ahead lender
 
 // Take implements [framing.Buffers].
-func (a *ahead) Take() []byte { return a.small.take() }
+func (a *ahead) Take() []byte { return a.large.take() }
 
 // Back implements [framing.Buffers].
 func (a *ahead) Back(b []byte) { (*lender)(a).back(b) }

@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"github.com/strandmp/strand/btl"
-	"github.com/strandmp/strand/framing"
 )
 
 var _ btl.Recaller = (*endpoint)(nil)
@@ -37,18 +36,22 @@ func (s *sender) recall() (copied int) {
 		head += n
 	}
 	var begun queued
+	trail := 0 // of the frame before, which goes with it
 	for s.count > 0 {
 		q := s.frames[s.first]
 		s.take()
-		own := framing.PrefixSize + len(q.frame.Header)
+		from += trail
+		q.head -= trail
+		trail = 0
 		switch f := q.frame; {
 		case q.head == 0 && f.Progress == f.Size: // sent
 		case q.ours:
 			keep(q.head)
-			begun, head = queued{f, head, true}, 0
-		case q.head >= own: // not begun
-			keep(q.head - own)
-			from += own
+			begun, head = queued{frame: f, head: head, ours: true}, 0
+		case q.head >= q.own: // not begun
+			keep(q.head - q.own)
+			from += q.own
+			trail = q.trail
 		default:
 			keep(q.head)
 			rest := make([]byte, 0, f.Size-f.Progress)
@@ -57,9 +60,10 @@ func (s *sender) recall() (copied int) {
 				return true
 			})
 			copied = len(rest)
-			begun, head = queued{&btl.Frame{Payload: rest, Size: len(rest)}, head, true}, 0
+			begun, head = queued{frame: &btl.Frame{Payload: rest, Size: len(rest)}, head: head, ours: true}, 0
 		}
 	}
+	from += trail
 	keep(s.hi - from)
 	if s.hi, s.tail = to, head; s.hi == s.lo {
 		s.rest()

@@ -73,6 +73,7 @@ func TestRecallProperty(t *testing.T) {
 		l := newLender(nil)
 		var s sender
 		s.init(nil, &l)
+		s.fills = rapid.Bool().Draw(t, "fills")
 		var want []byte // what is to be left
 		type piece struct {
 			bytes []byte
@@ -84,12 +85,12 @@ func TestRecallProperty(t *testing.T) {
 			copy(s.reserve(len(small)), small)
 			f := frame(strings.Repeat("h", rapid.IntRange(1, 64).Draw(t, "header")),
 				strings.Repeat(string(rune('a'+i)), rapid.IntRange(1, 300).Draw(t, "payload")), strings.Repeat("z", i))
-			head := s.reserve(framing.PrefixSize + len(f.Header))
-			framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(head)
-			copy(head[framing.PrefixSize:], f.Header)
-			whole := append(bytes.Clone(head), make([]byte, f.Size)...)
-			f.CopyPayload(whole[len(head):])
-			s.enqueue(f)
+			p := s.prefixOfLong(f)
+			b := s.reserve(p.Head() + p.Trail)
+			clear(p.PutHead(b, f.Header))
+			whole := append(bytes.Clone(b[:p.Head()]), make([]byte, f.Size+p.Trail)...)
+			f.CopyPayload(whole[p.Head():])
+			s.enqueue(f, p)
 			pieces = append(pieces, piece{small, false}, piece{whole, true})
 		}
 		last := bytes.Repeat([]byte{'e'}, rapid.IntRange(0, 50).Draw(t, "end"))

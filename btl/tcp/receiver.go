@@ -40,7 +40,9 @@ func (ep *endpoint) read(most int) bool {
 			return did
 		}
 		b, direct := s.Next()
-		b = b[:min(len(b), btl.LongMove)]
+		if direct {
+			b = b[:min(len(b), btl.LongMove)]
+		}
 		n, errno := ep.conn.Recv(b)
 		ep.counters.ReceiveCalls++
 		if n <= 0 {

@@ -24,14 +24,12 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 
 func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 	s := &ep.sender
-	head := framing.PrefixSize + len(f.Header)
-	b := s.reserve(head + f.Size)
+	p := s.prefix(f)
+	b := s.reserve(p.Size())
 	if b == nil {
 		return ep.sendPressed(f)
 	}
-	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
-	copy(b[framing.PrefixSize:], f.Header)
-	f.CopyPayload(b[head:])
+	f.CopyPayload(p.PutHead(b, f.Header))
 	ep.counters.FramesSent++
 	ep.counters.BytesSent += uint64(len(b))
 	if s.pauses() {
@@ -73,20 +71,19 @@ func (ep *endpoint) pushNow() bool {
 
 func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 	s := &ep.sender
-	head := framing.PrefixSize + len(f.Header)
 	if s.count == maxQueued {
 		return ep.Refuse()
 	}
-	b := s.reserve(head)
+	p := s.prefixOfLong(f)
+	b := s.reserve(p.Head() + p.Trail)
 	if b == nil {
 		return ep.Refuse()
 	}
-	framing.Prefix{Payload: f.Size, Header: len(f.Header)}.Put(b)
-	copy(b[framing.PrefixSize:], f.Header)
+	clear(p.PutHead(b, f.Header)) // what is filled in behind the payload
 	f.Progress = 0
-	s.enqueue(f)
+	s.enqueue(f, p)
 	ep.counters.FramesSent++
-	ep.counters.BytesSent += uint64(head + f.Size)
+	ep.counters.BytesSent += uint64(p.Size())
 	if s.pauses() {
 		return btl.Taken
 	}

@@ -41,6 +41,7 @@ type sender struct {
 	tail   int // bytes of out after the last long frame
 
 	burst    uint64 // of the last frame
+	fills    bool   // frames take whole lines of the stream, as they do within this machine
 	blocked  bool   // the system has no room; the loop tells when it has
 	deferred bool   // the loop will call Flush
 
@@ -54,6 +55,8 @@ func (s *sender) pauses() bool { return s.blocked || s.sending.stage != noMove }
 type queued struct {
 	frame *btl.Frame
 	head  int  // bytes of out before its payload
+	own   int  // bytes of out right before its payload that belong to it
+	trail int  // bytes of out right behind its payload that do
 	ours  bool // it is the copied rest of a frame that was recalled
 }
 
@@ -83,6 +86,24 @@ func (s *sender) reserve(n int) []byte {
 	return b
 }
 
+// prefix is that of a frame whose payload is copied behind it.
+func (s *sender) prefix(f *btl.Frame) framing.Prefix {
+	p := framing.Prefix{Payload: f.Size, Header: len(f.Header)}
+	if s.fills {
+		p.FillUp()
+	}
+	return p
+}
+
+// prefixOfLong is that of a frame whose payload is sent from where it is.
+func (s *sender) prefixOfLong(f *btl.Frame) framing.Prefix {
+	p := framing.Prefix{Payload: f.Size, Header: len(f.Header)}
+	if s.fills {
+		p.FillFor(f.Payload)
+	}
+	return p
+}
+
 // makeRoom finds room for n more bytes: in front of what waits, or in a larger buffer.
 func (s *sender) makeRoom(n int) bool {
 	waits := s.hi - s.lo
@@ -94,7 +115,7 @@ func (s *sender) makeRoom(n int) bool {
 		if len(out) == 0 && !s.much && n <= smallBuffer {
 			out = s.lender.small.take()
 		} else {
-			out = s.lender.large.take()
+			out = s.lender.large.take()[:outSize]
 		}
 	}
 	copy(out, s.out[s.lo:s.hi])
@@ -121,12 +142,11 @@ func (s *sender) roomy() bool {
 	return s.count < maxQueued && s.hi-s.lo <= outSize/2
 }
 
-// enqueue appends a long frame whose prefix and header were the last to go to
-// out.
-func (s *sender) enqueue(f *btl.Frame) {
-	s.frames[(s.first+s.count)%maxQueued] = queued{frame: f, head: s.tail}
+// enqueue appends a long frame, what precedes and follows whose payload was the last to go to out.
+func (s *sender) enqueue(f *btl.Frame, p framing.Prefix) {
+	s.frames[(s.first+s.count)%maxQueued] = queued{frame: f, head: s.tail - p.Trail, own: p.Head(), trail: p.Trail}
 	s.count++
-	s.tail = 0
+	s.tail = p.Trail
 }
 
 // take removes the first long frame from the ring. It returns the frame, or nil if that is the

@@ -26,7 +26,7 @@ type Module struct {
 
 const (
 	// helloVersion is not 3, which is the record's: nobody takes one for the other.
-	helloVersion = 5
+	helloVersion = 6
 	// MaxHello is the largest encoded hello in bytes (package btl).
 	MaxHello = 4096
 )

@@ -67,8 +67,8 @@ func TestHelloRefuses(t *testing.T) {
 		says string
 	}{
 		{"nothing", nil, "ends too early"},
-		{"other version", change(0, 9), "version 9, not 5: all processes must run the same version"},
-		{"a process that does not tell its traits", change(0, 2), "version 2, not 5: all processes must run the same version"},
+		{"other version", change(0, 9), "version 9, not 6: all processes must run the same version"},
+		{"a process that does not tell its traits", change(0, 2), "version 2, not 6: all processes must run the same version"},
 		{"wild credit", change(4, 0xff), "units of credit"},
 		{"unknown traits", change(5, 4), "unknown traits 0x4"},
 		{"host longer than the rest", change(6, 255), "ends too early"},

@@ -31,7 +31,7 @@ func TestRecordRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "it has version 1, not 3: all processes must run the same version")
 	// And a record is none.
 	_, err = DecodeHello(good)
-	require.ErrorContains(t, err, "it has version 3, not 5: all processes must run the same version")
+	require.ErrorContains(t, err, "it has version 3, not 6: all processes must run the same version")
 }
 
 // FuzzRecord: what is taken is what the encoder would have written.

@@ -1,0 +1,59 @@
+package pml
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/pml/wire"
+)
+
+// A message beyond pml_copy_limit is copied where one like it answers, nothing else is on its way to the peer, and an acknowledgement takes longer than that.
+func TestMessageThatIsAnsweredByItsLikeIsCopied(t *testing.T) {
+	const size = 200 << 10
+	for name, tc := range map[string]struct {
+		prepare func(pe *peer)
+		came    uint64 // since the message before
+		size    int
+		copies  bool
+	}{
+		"answered by its like":     {came: size, size: size, copies: true},
+		"answered by half as much": {came: size / 2, size: size, copies: true},
+		"answered by less":         {came: size/2 - 1, size: size},
+		"too long":                 {came: 1 << 20, size: aloneAtMost + 1},
+		"not alone":                {came: size, size: size, prepare: func(pe *peer) { pe.sends++ }},
+		"a prompt transport":       {came: size, size: size, prepare: func(pe *peer) { pe.rails[0].attr.Latency = 300 * time.Nanosecond }},
+		"one that holds frames":    {came: size, size: size, prepare: func(pe *peer) { pe.rails[0].attr.Retains = true }},
+		"no copies are made":       {came: size, size: size, prepare: func(pe *peer) { pe.pml.tune.copyLimit = 0 }},
+		"little room":              {came: size, size: size, prepare: func(pe *peer) { pe.pml.tune.copyPool = 2*size - 1 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, ep, c := promptPeer(t, 20*time.Microsecond)
+			r := pe.rails[0]
+			r.attr = btl.Attr{EagerLimit: 1 << 20, MaxFrame: 1 << 20, Latency: r.attr.Latency}
+			pe.pml.tune.copyPool, pe.pml.tune.eagerAwaited = 8<<20, 1<<20
+			r.traffic.BytesReceived = 1 << 30
+			pe.cameBefore = r.traffic.BytesReceived - tc.came
+			if tc.prepare != nil {
+				tc.prepare(pe)
+			}
+			op, err := c.isend(make([]byte, tc.size), nil, 1, 5, Standard)
+			require.NoError(t, err)
+			require.Equal(t, tc.copies, op.lends(), "a copy completes it")
+			require.Equal(t, tc.copies, lastOf(t, ep, wire.Eager).Flags&wire.FlagAckNow == 0)
+		})
+	}
+}
+
+// The next message is asked about anew: what came before this one does not count.
+func TestAnswersAreCountedOnce(t *testing.T) {
+	pe, _, _ := promptPeer(t, 20*time.Microsecond)
+	r := pe.rails[0]
+	r.traffic.BytesReceived += 1000
+	require.True(t, pe.answersAlike(2000, r))
+	require.False(t, pe.answersAlike(2000, r))
+	r.traffic.BytesReceived += 999
+	require.False(t, pe.answersAlike(2000, r))
+}
