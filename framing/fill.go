@@ -15,15 +15,15 @@ const MaxFill = line - 1
 
 // FillUp has the frame take whole lines of the stream. What is filled in stands before the payload.
 func (p *Prefix) FillUp() {
-	p.Lead, p.Trail = 0, 0
-	p.Lead = -p.Size() & MaxFill
+	p.Filling = Filling{}
+	p.Lead = uint8(-p.Size() & MaxFill)
 }
 
 // FillFor is FillUp for a payload that the system copies from where it begins with these bytes. It lies in a line of the stream
 // as it does in memory, and something may be filled in behind it.
 func (p *Prefix) FillFor(payload []byte) {
-	p.Lead, p.Trail = 0, 0
+	p.Filling = Filling{}
 	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(payload))) & MaxFill) //nolint:gosec // it is only counted with
-	p.Lead = (at - p.Head()) & MaxFill
-	p.Trail = -p.Size() & MaxFill
+	p.Lead = uint8((at - p.Head()) & MaxFill)
+	p.Trail = uint8(-p.Size() & MaxFill)
 }

@@ -17,7 +17,7 @@ func TestFill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := rapid.IntRange(0, MaxFill).Draw(t, "at")
 		payload := memory[at:][:rapid.IntRange(0, 64<<10).Draw(t, "payload")]
-		p := Prefix{Payload: len(payload), Header: rapid.IntRange(1, btl.MaxHeader).Draw(t, "header"), Lead: 7, Trail: 7}
+		p := Prefix{Payload: len(payload), Header: rapid.IntRange(1, btl.MaxHeader).Draw(t, "header"), Filling: Filling{7, 7}}
 		long := rapid.Bool().Draw(t, "long")
 		if long {
 			p.FillFor(payload)
@@ -27,7 +27,7 @@ func TestFill(t *testing.T) {
 			require.Zero(t, p.Trail)
 		}
 		require.Zero(t, p.Size()%line)
-		require.LessOrEqual(t, max(p.Lead, p.Trail), MaxFill)
+		require.LessOrEqual(t, int(max(p.Lead, p.Trail)), MaxFill)
 
 		b := bytes.Repeat([]byte{0xee}, p.Head()+10)
 		header := bytes.Repeat([]byte{'h'}, p.Header)

@@ -20,17 +20,19 @@ const (
 type Prefix struct {
 	// Payload and Header are their lengths in bytes.
 	Payload, Header int
-	// Lead and Trail are the bytes between header and payload, and behind the payload, that are filled in: at most MaxFill each.
-	Lead, Trail int
+	Filling
 	// Goodbye: this is no frame but the end of the stream, in order. Both lengths are 0.
 	Goodbye bool
 }
 
+// Filling is how many bytes are filled in between header and payload, and behind the payload: at most MaxFill each.
+type Filling struct{ Lead, Trail uint8 } // of Prefix in few words, which a register can hold
+
 // Head is how many bytes there are before the payload, the prefix's own among them.
-func (p Prefix) Head() int { return PrefixSize + p.Header + p.Lead }
+func (p Prefix) Head() int { return PrefixSize + p.Header + int(p.Lead) }
 
 // Size is what the frame takes in the stream, in bytes.
-func (p Prefix) Size() int { return p.Head() + p.Payload + p.Trail }
+func (p Prefix) Size() int { return p.Head() + p.Payload + int(p.Trail) }
 
 // Put writes the prefix to the first PrefixSize bytes of b.
 func (p Prefix) Put(b []byte) {
@@ -39,7 +41,7 @@ func (p Prefix) Put(b []byte) {
 		kind = kindGoodbye
 	}
 	binary.LittleEndian.PutUint64(b, uint64(uint32(p.Payload))|uint64(uint8(p.Header))<<32|kind<<40|
-		uint64(uint8(p.Lead))<<48|uint64(uint8(p.Trail))<<56)
+		uint64(p.Lead)<<48|uint64(p.Trail)<<56)
 }
 
 // PutHead writes the prefix, the header and what is filled in behind it to the beginning of b, and returns the rest of b.
@@ -47,7 +49,7 @@ func (p Prefix) PutHead(b, header []byte) []byte {
 	p.Put(b)
 	head := p.Head()
 	copy(b[PrefixSize:], header)
-	clear(b[head-p.Lead : head])
+	clear(b[head-int(p.Lead) : head])
 	return b[head:]
 }
 
@@ -55,7 +57,7 @@ func (p Prefix) PutHead(b, header []byte) []byte {
 // error.
 func ParsePrefix(b []byte, limit int) (Prefix, error) {
 	w := binary.LittleEndian.Uint64(b)
-	size, head, kind, lead, trail := uint32(w), int(w>>32&0xff), uint8(w>>40), int(w>>48&0xff), int(w>>56)
+	size, head, kind, lead, trail := uint32(w), int(w>>32&0xff), uint8(w>>40), uint8(w>>48), uint8(w>>56)
 	switch {
 	case kind == kindGoodbye:
 		if size != 0 || head != 0 || lead != 0 || trail != 0 {
@@ -70,7 +72,7 @@ func ParsePrefix(b []byte, limit int) (Prefix, error) {
 	case lead > MaxFill || trail > MaxFill:
 		return Prefix{}, fmt.Errorf("malformed frame: filling of %d and %d bytes, allowed are at most %d", lead, trail, MaxFill)
 	}
-	return Prefix{Payload: int(size), Header: head, Lead: lead, Trail: trail, Goodbye: kind == kindGoodbye}, nil
+	return Prefix{Payload: int(size), Header: head, Filling: Filling{lead, trail}, Goodbye: kind == kindGoodbye}, nil
 }
 
 // Size is what a frame takes in the stream, in bytes.

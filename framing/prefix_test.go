@@ -17,7 +17,7 @@ func TestPrefix(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 
-	want = Prefix{Payload: 5, Header: 2, Lead: 3, Trail: MaxFill}
+	want = Prefix{Payload: 5, Header: 2, Filling: Filling{3, MaxFill}}
 	want.Put(b[:])
 	require.Equal(t, [PrefixSize]byte{5, 0, 0, 0, 2, kindData, 3, 63}, b)
 	got, err = ParsePrefix(b[:], 5)

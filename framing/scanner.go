@@ -265,7 +265,7 @@ func (s *Scanner) step(b []byte) (used int, err error) {
 	case len(b) < head || size <= wholeLimit:
 		return 0, nil
 	}
-	s.skip = p.Trail
+	s.skip = int(p.Trail)
 	l, err := s.recv.Begin(b[PrefixSize:PrefixSize+p.Header], p.Payload)
 	if err == nil && !s.stopped {
 		s.landing = l

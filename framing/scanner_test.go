@@ -61,7 +61,7 @@ func (f fill) append(t require.TestingT, b []byte, frame *btl.Frame) []byte {
 	at := len(b)
 	b = Append(b, frame)
 	require.Equal(t, Size(frame), len(b)-at)
-	p := Prefix{Payload: frame.Size, Header: len(frame.Header), Lead: f.lead, Trail: f.trail}
+	p := Prefix{Payload: frame.Size, Header: len(frame.Header), Filling: Filling{uint8(f.lead), uint8(f.trail)}}
 	whole := make([]byte, p.Size())
 	rest := p.PutHead(whole, frame.Header)
 	copy(rest, b[at+PrefixSize+len(frame.Header):])

@@ -86,9 +86,9 @@ func TestRecallProperty(t *testing.T) {
 			f := frame(strings.Repeat("h", rapid.IntRange(1, 64).Draw(t, "header")),
 				strings.Repeat(string(rune('a'+i)), rapid.IntRange(1, 300).Draw(t, "payload")), strings.Repeat("z", i))
 			p := s.prefixOfLong(f)
-			b := s.reserve(p.Head() + p.Trail)
+			b := s.reserve(p.Head() + int(p.Trail))
 			clear(p.PutHead(b, f.Header))
-			whole := append(bytes.Clone(b[:p.Head()]), make([]byte, f.Size+p.Trail)...)
+			whole := append(bytes.Clone(b[:p.Head()]), make([]byte, f.Size+int(p.Trail))...)
 			f.CopyPayload(whole[p.Head():])
 			s.enqueue(f, p)
 			pieces = append(pieces, piece{small, false}, piece{whole, true})

@@ -75,7 +75,7 @@ func (ep *endpoint) sendLong(f *btl.Frame) btl.Result {
 		return ep.Refuse()
 	}
 	p := s.prefixOfLong(f)
-	b := s.reserve(p.Head() + p.Trail)
+	b := s.reserve(p.Head() + int(p.Trail))
 	if b == nil {
 		return ep.Refuse()
 	}

@@ -144,9 +144,9 @@ func (s *sender) roomy() bool {
 
 // enqueue appends a long frame, what precedes and follows whose payload was the last to go to out.
 func (s *sender) enqueue(f *btl.Frame, p framing.Prefix) {
-	s.frames[(s.first+s.count)%maxQueued] = queued{frame: f, head: s.tail - p.Trail, own: p.Head(), trail: p.Trail}
+	s.frames[(s.first+s.count)%maxQueued] = queued{frame: f, head: s.tail - int(p.Trail), own: p.Head(), trail: int(p.Trail)}
 	s.count++
-	s.tail = p.Trail
+	s.tail = int(p.Trail)
 }
 
 // take removes the first long frame from the ring. It returns the frame, or nil if that is the
