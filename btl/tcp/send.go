@@ -15,7 +15,7 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	// A frame that follows another one of the same burst may be held back.
 	s, burst := &ep.sender, ep.m.burst.Number(ep.m.loop)
 	follows := burst == s.burst
-	s.burst = burst
+	s.burst, s.follows = burst, follows
 	if n := len(f.Header) + f.Size; n <= copyLimit || n <= gatherLimit && follows {
 		return ep.sendSmall(f, follows)
 	}
@@ -175,10 +175,11 @@ const (
 // crumb reports whether a frame of size bytes that begins now would make one full
 // segment and a small one. It is better cut into two parts: the peer takes the first
 // from the system while the second goes there. (64 KB, the commonest long message,
-// makes such a frame; the cut saves an eighth of its time.)
+// makes such a frame; the cut saves an eighth of its time.) Where it follows another one the peer
+// has that to take, and the second call takes a quarter more.
 func (s *sender) crumb(size int) bool {
 	q := &s.frames[s.first]
-	return size > segment && size <= segment+segment/4 &&
+	return size > segment && size <= segment+segment/4 && !s.follows &&
 		s.count == 1 && q.head > 0 && q.frame.Progress == 0
 }
 

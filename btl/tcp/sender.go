@@ -41,6 +41,7 @@ type sender struct {
 	tail   int // bytes of out after the last long frame
 
 	burst    uint64 // of the last frame
+	follows  bool   // it follows another one of the same burst
 	fills    bool   // frames take whole lines of the stream, as they do within this machine
 	blocked  bool   // the system has no room; the loop tells when it has
 	deferred bool   // the loop will call Flush
