@@ -37,7 +37,7 @@
 //
 // # Calls
 //
-// A lone frame of up to 4 KB, and of a burst all up to 16 KB but the first, are copied behind
+// A lone frame of up to 4 KB, and of a burst all up to 16 KB, or 31 within this machine, but the first, are copied behind
 // those that wait. They go out in one system call, which a burst shares. A longer frame goes out
 // in one call that gathers prefix, header and payload from where they are. Receiving reads 64 KB
 // ahead; the rest of a longer frame is read straight into its landing place. An

@@ -86,7 +86,9 @@ func (ep *endpoint) Start(l wireup.Link, first []byte, peer wireup.Greeting) (er
 	} else {
 		ep.sender.init(first, &m.buffers)
 	}
-	ep.sender.fills = ep.nearby && ep.sealed == nil
+	if ep.sender.gatherLimit = gatherLimit; ep.nearby && ep.sealed == nil {
+		ep.sender.fills, ep.sender.gatherLimit = true, gatherNear
+	}
 	ep.scanner.Start(ep.Recv, peer.MaxFrame, (*ahead)(&m.buffers))
 	if ep.watch, err = m.loop.Watch(ep.conn.FD(), (*events)(ep)); err != nil {
 		return err

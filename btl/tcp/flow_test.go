@@ -73,6 +73,31 @@ func TestBurstOfLongerFramesSharesCalls(t *testing.T) {
 	}
 }
 
+// Longer frames of a burst go out when no other like the last would fit into a segment.
+func TestBurstOfLongerFrames(t *testing.T) {
+	for _, size := range []int{5 << 10, 12 << 10, 16 << 10, 20 << 10, 28 << 10, gatherNear - 1} {
+		x, y := link(t)
+		const frames = 40
+		sent := []string{strings.Repeat("a", size)}
+		x.n.do(func() {
+			x.n.clock.stop()
+			require.Equal(t, btl.Done, x.ep.Send(frame("h", sent[0]), 0), "it goes at once")
+			calls, p := x.ep.counters.SendCalls, x.ep.sender.prefix(frame("h", sent[0]))
+			for i := 1; i < frames; i++ {
+				sent = append(sent, strings.Repeat(string(rune('a'+i%26)), size))
+				require.Equal(t, btl.Done, x.ep.Send(frame("h", sent[i]), 0), "%d bytes", size)
+				require.LessOrEqual(t, x.ep.Queued()+p.Size(), segment, "%d bytes", size)
+				require.EqualValues(t, i/(segment/p.Size()), x.ep.counters.SendCalls-calls, "frame %d of %d bytes, %d wait", i, size, x.ep.Queued())
+			}
+			x.ep.Flush()
+		})
+		y.n.until("all frames", func() bool { return len(y.frames) == frames })
+		for i, m := range y.frames {
+			require.True(t, m.payload == sent[i], "frame %d of %d bytes", i, size)
+		}
+	}
+}
+
 // A burst goes out when flushAt bytes wait, or when it is asked to.
 func TestFlush(t *testing.T) {
 	x, _ := link(t)
@@ -115,7 +140,7 @@ func TestNoRoomBehindWhatIsHeldBack(t *testing.T) {
 					most = flushAt - 64
 				}
 				for x.ep.Queued() < most {
-					send(min(most-x.ep.Queued()-head, gatherLimit-1-64))
+					send(min(most-x.ep.Queued(), 2048) - head)
 				}
 				require.Equal(t, most, x.ep.Queued())
 				require.Less(t, outSize-most, head+gatherLimit-1)

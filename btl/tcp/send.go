@@ -16,7 +16,7 @@ func (ep *endpoint) Send(f *btl.Frame, _ int) btl.Result {
 	s, burst := &ep.sender, ep.m.burst.Number(ep.m.loop)
 	follows := burst == s.burst
 	s.burst, s.follows = burst, follows
-	if n := len(f.Header) + f.Size; n <= copyLimit || n <= gatherLimit && follows {
+	if n := len(f.Header) + f.Size; n <= copyLimit || n <= s.gatherLimit && follows {
 		return ep.sendSmall(f, follows)
 	}
 	return ep.sendLong(f)
@@ -35,7 +35,7 @@ func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 	if s.pauses() {
 		return btl.Done
 	}
-	if follows && s.hi-s.lo < flushAt {
+	if follows && s.holdsBack(len(b)) {
 		if !s.deferred {
 			s.deferred = true
 			ep.m.loop.Flush(ep)
@@ -46,6 +46,14 @@ func (ep *endpoint) sendSmall(f *btl.Frame, follows bool) btl.Result {
 		return btl.Broken
 	}
 	return btl.Done
+}
+
+// holdsBack reports whether a frame of size bytes, which follows another one and was copied just now, waits for more.
+func (s *sender) holdsBack(size int) bool {
+	if size <= copyLimit {
+		return s.hi-s.lo < flushAt
+	}
+	return s.hi-s.lo+size <= outSize // another one like it
 }
 
 // sendPressed is sendSmall for a frame that finds no room. If only what is held back is in the way, that goes out now. After a
@@ -164,13 +172,8 @@ func (s *sender) drained() bool {
 	return last.head == 0 && last.frame.Progress == last.frame.Size
 }
 
-const (
-	// segment is the most that the loopback interface carries at once: 64 KB less
-	// the headers.
-	segment = 65483
-	// firstOfTwo is the first part of a frame that is a little longer than that.
-	firstOfTwo = 52 << 10
-)
+// firstOfTwo is the first part of a frame that is a little longer than a segment.
+const firstOfTwo = 52 << 10
 
 // crumb reports whether a frame of size bytes that begins now would make one full
 // segment and a small one. It is better cut into two parts: the peer takes the first

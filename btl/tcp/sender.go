@@ -15,11 +15,18 @@ const (
 	// windows of 16 messages of 4, 8 and 16 KB take a half, two thirds and five sixths of the
 	// sender's time. A lone frame is not copied.
 	gatherLimit = 16<<10 + btl.MaxHeader
-	// flushAt is how many bytes may be held back. When that many wait, they go out.
+	// gatherNear is that within this machine, where two such frames are one segment: windows of 20 to 31 KB take
+	// 0.55 to 0.8 of the time.
+	gatherNear = segment/2 - framing.PrefixSize - framing.MaxFill
+	// segment is the most that the loopback interface carries at once: 64 KB less
+	// the headers.
+	segment = 65483
+	// flushAt is how many bytes of small frames may be held back. When that many wait, they go out. So windows
+	// of 64 messages of 1 KB begin to arrive soon enough.
 	flushAt = 48 << 10
-	// outSize bounds the copied bytes. When that many wait, Send is busy until the
-	// system has room again.
-	outSize = 64 << 10
+	// outSize bounds the copied bytes. What does not fit in has the others go out. When the system has no
+	// room, Send is busy.
+	outSize = segment
 	// maxQueued bounds the long frames that the system has no room for.
 	maxQueued = 8
 )
@@ -40,11 +47,12 @@ type sender struct {
 	count  int
 	tail   int // bytes of out after the last long frame
 
-	burst    uint64 // of the last frame
-	follows  bool   // it follows another one of the same burst
-	fills    bool   // frames take whole lines of the stream, as they do within this machine
-	blocked  bool   // the system has no room; the loop tells when it has
-	deferred bool   // the loop will call Flush
+	burst       uint64 // of the last frame
+	follows     bool   // it follows another one of the same burst
+	gatherLimit int    // the longest frame that is copied behind another one of the same burst
+	fills       bool   // frames take whole lines of the stream, as they do within this machine
+	blocked     bool   // the system has no room; the loop tells when it has
+	deferred    bool   // the loop will call Flush
 
 	sending sending
 }
