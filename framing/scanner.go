@@ -6,7 +6,7 @@ const (
 	// ReadAhead is how much is read before it is known what it belongs to, in bytes. A frame of 64 KB
 	// comes in one read, with all that precedes it: to copy it from a cache takes less than a
 	// second call. So does what a window of small frames has sent meanwhile.
-	ReadAhead = 64<<10 + 192
+	ReadAhead = 64<<10 + PrefixSize + btl.MaxHeader + 2*MaxFill
 	// wholeLimit is the largest frame, prefix included, that is waited for and handed over
 	// whole. A longer one that is not there yet gets a landing place.
 	wholeLimit = 4<<10 + PrefixSize

@@ -188,7 +188,7 @@ func (s *sender) crumb(size int) bool {
 
 // longCall is the most that is sent under the loop's lock: a frame whose payload is that of a long
 // move. There is no move for its few other bytes.
-const longCall = btl.LongMove + framing.PrefixSize + btl.MaxHeader
+const longCall = btl.LongMove + framing.PrefixSize + btl.MaxHeader + 2*framing.MaxFill
 
 // write makes one system call. It returns how many bytes the system took, and how many it was
 // offered. If those are more than longCall there was no call.
