@@ -47,6 +47,23 @@ func TestMessageThatIsAnsweredByItsLikeIsCopied(t *testing.T) {
 	}
 }
 
+// Who waits for it and for the answer has it copied when the answer is there. The peer is not asked: that takes a frame each way, and longer than the copy.
+func TestMessageThatIsAnsweredByItsLikeIsNotAskedFor(t *testing.T) {
+	const size = lentAtMost + 1
+	pe, ep, c := promptPeer(t, 20*time.Microsecond)
+	r := pe.rails[0]
+	r.attr.EagerLimit, pe.pml.tune.eagerAwaited = 1<<20, 1<<20
+	r.traffic.BytesReceived = size
+	op, err := c.isend(make([]byte, size), nil, 1, 5, Standard)
+	require.NoError(t, err)
+	require.True(t, op.lends())
+	ep.sent = nil
+	s := (*allOver)(pe.pml.newWaitSet([]Request{requestOf(op)}))
+	require.True(t, s.Done())
+	require.Empty(t, ep.sent)
+	require.Zero(t, pe.lent)
+}
+
 // The next message is asked about anew: what came before this one does not count.
 func TestAnswersAreCountedOnce(t *testing.T) {
 	pe, _, _ := promptPeer(t, 20*time.Microsecond)

@@ -7,7 +7,8 @@ import "github.com/strandmp/strand/pml/delivery"
 // program's buffer is lent to the frame (docs/decisions/0072-lent-until-asked-for.md).
 
 // lentAtMost is how many bytes are copied for who waits for sends to a peer. If more are lent the peer is asked to
-// acknowledge them, and does so before they could be copied.
+// acknowledge them, and does so before they could be copied. A message that alone is more than that is copied: it is answered by its
+// like (aloneAtMost), and who has that answer waits for nothing else.
 const lentAtMost = 128 << 10
 
 // lend leaves the payload of a frame where it is, in the buffer of an operation, unless its end is asked for. Who sleeps until it
@@ -67,7 +68,7 @@ func (pe *peer) claimLent() {
 func (op *operation) inquiresLent() bool {
 	pe := op.peer
 	next := pe.sent.Next()
-	if pe.inquired != next && pe.lent > lentAtMost {
+	if pe.inquired != next && pe.lent > max(lentAtMost, op.lent.Size) {
 		pe.inquired, pe.inquires = next, true
 		pe.inquire()
 		op.boundWait()
