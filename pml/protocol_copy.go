@@ -41,12 +41,16 @@ func (pe *peer) keeps(op *operation, r *rail) bool {
 	if r.isFar() {
 		return true // a copy takes a small part of the round trip that its send would wait for
 	}
-	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !r.prompt() && !r.retains() && pe.answersAlike(op.size, r)
+	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !r.prompt() && !r.retains() && pe.answersAlike(op.size)
 }
 
-// answersAlike reports whether half as much as now goes to the peer has come from there since this was asked last.
-func (pe *peer) answersAlike(size uint64, r *rail) bool {
+// answersAlike reports whether half as much as now goes to the peer has come from there since this was asked last. An answer may come over
+// another rail than what it answers.
+func (pe *peer) answersAlike(size uint64) bool {
 	before := pe.cameBefore
-	pe.cameBefore = r.traffic.BytesReceived
+	pe.cameBefore = 0
+	for _, r := range pe.rails {
+		pe.cameBefore += r.traffic.BytesReceived
+	}
 	return pe.cameBefore-before >= size/2
 }

@@ -69,8 +69,22 @@ func TestAnswersAreCountedOnce(t *testing.T) {
 	pe, _, _ := promptPeer(t, 20*time.Microsecond)
 	r := pe.rails[0]
 	r.traffic.BytesReceived += 1000
-	require.True(t, pe.answersAlike(2000, r))
-	require.False(t, pe.answersAlike(2000, r))
+	require.True(t, pe.answersAlike(2000))
+	require.False(t, pe.answersAlike(2000))
 	r.traffic.BytesReceived += 999
-	require.False(t, pe.answersAlike(2000, r))
+	require.False(t, pe.answersAlike(2000))
+}
+
+// What has come counts whatever rail it has come over, and whatever rail the message goes over.
+func TestAnswersAreCountedOverAllRails(t *testing.T) {
+	pe, _, _ := promptPeer(t, 20*time.Microsecond)
+	second, _ := secondRail(pe)
+	r := pe.rails[0]
+	r.traffic.BytesReceived += 1 << 20
+	require.True(t, pe.answersAlike(2000))
+	second.traffic.BytesReceived += 999
+	require.False(t, pe.answersAlike(2000))
+	second.traffic.BytesReceived += 500
+	r.traffic.BytesReceived += 500
+	require.True(t, pe.answersAlike(2000))
 }
