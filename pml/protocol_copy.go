@@ -41,7 +41,13 @@ func (pe *peer) keeps(op *operation, r *rail) bool {
 	if r.isFar() {
 		return true // a copy takes a small part of the round trip that its send would wait for
 	}
-	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !r.prompt() && !r.retains() && pe.answersAlike(op.size)
+	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !r.prompt() && !r.retains() && !pe.divides(op.size, r) && pe.answersAlike(op.size)
+}
+
+// divides reports whether a message that is sent at once goes in parts. These refer to what the whole frame does, so a copy would have to be made
+// before the first of them goes.
+func (pe *peer) divides(size uint64, r *rail) bool {
+	return size > uint64(r.attr.MaxFrame) || size > pieceless && len(pe.networks) > 1
 }
 
 // answersAlike reports whether half as much as now goes to the peer has come from there since this was asked last. An answer may come over

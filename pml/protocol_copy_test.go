@@ -64,6 +64,30 @@ func TestMessageThatIsAnsweredByItsLikeIsNotAskedFor(t *testing.T) {
 	require.Zero(t, pe.lent)
 }
 
+// What goes in parts could be copied only before the first of them goes, while the peer waits: over several networks, or over one that takes no
+// frame so long.
+func TestMessageThatGoesInPartsIsNotCopied(t *testing.T) {
+	const size = 200 << 10
+	for name, cut := range map[string]func(pe *peer){
+		"several networks":    func(pe *peer) { secondRail(pe) },
+		"longer than a frame": func(pe *peer) { pe.rails[0].attr.MaxFrame = size - 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			pe, _, c := promptPeer(t, 20*time.Microsecond)
+			r := pe.rails[0]
+			r.attr.EagerLimit, pe.pml.tune.eagerAwaited = 1<<20, 1<<20
+			r.traffic.BytesReceived = size
+			r.meter = &timed{speed: slowSpeed - 1}
+			cut(pe)
+			op, err := c.isend(make([]byte, size), nil, 1, 5, Standard)
+			require.NoError(t, err)
+			require.NotNil(t, op)
+			require.False(t, op.done)
+			require.Zero(t, pe.pml.copied)
+		})
+	}
+}
+
 // The next message is asked about anew: what came before this one does not count.
 func TestAnswersAreCountedOnce(t *testing.T) {
 	pe, _, _ := promptPeer(t, 20*time.Microsecond)
