@@ -42,7 +42,7 @@ type Scanner struct {
 	landing *btl.Landing // of the frame that is under way
 	frames  uint64
 	skip    int  // bytes that come next and are filled in behind a frame that has landed
-	head    int  // prefix and header of the last frame, in bytes, if it was too long to be read ahead; else 0
+	head    int  // bytes before the payload of the last frame, if it was too long to be read ahead; else 0
 	direct  bool // Next has shown a landing place
 	working bool // up-calls are made that refer to ahead
 	stopped bool
@@ -86,13 +86,13 @@ func (s *Scanner) Next() (b []byte, direct bool) {
 		}
 	}
 	s.lend(ReadAhead)
-	if s.hi == 0 && s.head > 0 {
-		// Another long frame is likely. A read more costs less than to copy what was read ahead.
-		next := s.skip + s.head
+	if s.hi < s.head {
+		// Another long frame is likely, or has begun, and its header is longer. A read more costs less than to copy what was read ahead.
+		end := s.skip + s.head
 		if s.landing != nil {
-			next += s.landing.Left() // to small pieces of memory, or a small rest
+			end += s.landing.Left() // to small pieces of memory, or a small rest
 		}
-		return s.ahead[:min(next, len(s.ahead))], false
+		return s.ahead[s.hi:min(end, len(s.ahead))], false
 	}
 	return s.ahead[s.hi:], false
 }

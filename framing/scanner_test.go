@@ -143,6 +143,33 @@ func TestLongFrameAfterALongOneIsNotReadAhead(t *testing.T) {
 	require.EqualValues(t, 7, s.Frames())
 }
 
+// So it is where more is filled in before its payload than before that of the one before.
+func TestHeaderOfAnotherLengthIsReadAlone(t *testing.T) {
+	var s Scanner
+	var recv btltest.Receiver
+	s.Start(&recv, 1<<20, nil)
+	payload := bytes.Repeat([]byte{'x'}, 100<<10)
+	var stream []byte
+	for i := range 6 {
+		frame := &btl.Frame{Header: []byte("header"), Payload: payload, Size: len(payload)}
+		stream = fill{lead: i % 3 * 30, trail: 10}.append(t, stream, frame)
+	}
+	ahead, before := 0, 0
+	for len(stream) > 0 {
+		place, direct := s.Next()
+		n := copy(place, stream)
+		if stream = stream[n:]; !direct {
+			ahead += n
+		}
+		require.NoError(t, s.Advance(n))
+		if s.Frames() == 1 && before == 0 {
+			before = ahead
+		}
+	}
+	require.EqualValues(t, 6, s.Frames())
+	require.Less(t, ahead-before, 6*(PrefixSize+MaxFill)*3, "the first one is read ahead")
+}
+
 // A scanner may be stopped in any up-call: nothing follows, and nothing is held.
 func TestStopInAnUpCall(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
