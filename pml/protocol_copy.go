@@ -23,7 +23,7 @@ func (r *rail) awaits() bool { return r.prompt() && !r.pml.engine.Crowded() }
 // aloneAtMost is the longest message beyond pml_copy_limit that is copied where it is answered by one like it, and nothing else
 // is on its way to the peer. Its sender has nothing to do but to wait. If its send were complete only when the answer comes, the
 // receive would not be there yet, and the answer's first piece would be copied, by who is waited for. And an acknowledgement needs no frame of its
-// own. What is answered by less is not copied: the answer is there sooner.
+// own. What is answered by less is not copied: the answer is there sooner. Nor is a buffered send, whose sender does not wait.
 const aloneAtMost = 512 << 10
 
 // keeps reports whether a copy for replay is made of the operation's message.
@@ -41,7 +41,7 @@ func (pe *peer) keeps(op *operation, r *rail) bool {
 	if r.isFar() {
 		return true // a copy takes a small part of the round trip that its send would wait for
 	}
-	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !r.prompt() && !r.retains() && !pe.divides(op.size, r) && pe.answersAlike(op.size)
+	return op.size <= aloneAtMost && pe.sends == 1 && !op.packs && !op.owned && !r.prompt() && !r.retains() && !pe.divides(op.size, r) && pe.answersAlike(op.size)
 }
 
 // divides reports whether a message that is sent at once goes in parts. These refer to what the whole frame does, so a copy would have to be made

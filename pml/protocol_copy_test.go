@@ -88,6 +88,22 @@ func TestMessageThatGoesInPartsIsNotCopied(t *testing.T) {
 	}
 }
 
+// A buffered send has its copy already, and whoever made it waits for nothing.
+func TestBufferedMessageIsNotCopiedAgain(t *testing.T) {
+	const size = 200 << 10
+	pe, _, c := promptPeer(t, 20*time.Microsecond)
+	r := pe.rails[0]
+	r.attr.EagerLimit, pe.pml.tune.eagerAwaited, pe.pml.tune.bufferedMax = 1<<20, 1<<20, 1<<20
+	r.traffic.BytesReceived = size
+	_, err := c.isend(make([]byte, size), nil, 1, 5, Buffered)
+	require.NoError(t, err)
+	require.Equal(t, 1, pe.sends)
+	require.Zero(t, pe.pml.copied)
+	require.NoError(t, pe.acknowledged(&wire.Header{Ack: 1}))
+	require.Zero(t, pe.sends)
+	require.Zero(t, pe.pml.buffered)
+}
+
 // The next message is asked about anew: what came before this one does not count.
 func TestAnswersAreCountedOnce(t *testing.T) {
 	pe, _, _ := promptPeer(t, 20*time.Microsecond)
