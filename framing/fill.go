@@ -19,8 +19,8 @@ func (p *Prefix) FillUp() {
 	p.Lead = uint8(-p.Size() & MaxFill)
 }
 
-// FillFor is FillUp for a payload that the system copies from where it begins with these bytes. It lies in a line of the stream
-// as it does in memory, and something may be filled in behind it.
+// FillFor is FillUp for a payload that the system copies from where it is. Payload is its first piece, of which only the address counts. It lies in a
+// line of the stream as it does in memory, and something may be filled in behind it.
 func (p *Prefix) FillFor(payload []byte) {
 	p.Filling = Filling{}
 	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(payload))) & MaxFill) //nolint:gosec // it is only counted with

@@ -1,8 +1,6 @@
 package tcp
 
-import (
-	"github.com/strandmp/strand/btl"
-)
+import "github.com/strandmp/strand/btl"
 
 var _ btl.Recaller = (*endpoint)(nil)
 
