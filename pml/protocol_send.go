@@ -124,11 +124,10 @@ func (pe *peer) launch(op *operation) {
 
 // eagerLimit is the longest message sent at once, over any network.
 func (pe *peer) eagerLimit(r *rail) int {
-	most := pe.pml.tune.eagerMax
-	limit := r.eagerLimit(most)
+	limit := r.eagerLimit(r.mostAtOnce())
 	if len(pe.networks) > 1 {
 		for _, net := range pe.networks {
-			limit = min(limit, net[0].eagerLimit(most))
+			limit = min(limit, net[0].eagerLimit(net[0].mostAtOnce()))
 		}
 	}
 	return limit
