@@ -132,6 +132,8 @@ func (ep *endpoint) takeAny(word uint64, most int) (n, read int, more bool, err 
 			return 0, n, false, err
 		}
 		return c.size, n, false, err
+	case kindMore:
+		return 0, 0, true, ep.pipe.in.useMore()
 	case kindGoodbye:
 		ep.Goodbye()
 		return c.size, 0, false, nil
@@ -160,7 +162,7 @@ func (ep *endpoint) follows(c *record) bool {
 	case ep.reading.open:
 		return c.kind == kindLent
 	case ep.landing != nil:
-		return c.kind == kindPiece
+		return c.kind == kindPiece || c.kind == kindMore
 	}
 	return true
 }

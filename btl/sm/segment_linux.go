@@ -8,7 +8,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 6
+const layout = 7
 
 // bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
 // that where some are emulated.
