@@ -21,6 +21,7 @@ func (p *position) canUseMore() bool { return len(p.store) < len(p.all) }
 func (p *position) widen() {
 	used := len(p.store)
 	p.store = p.all[:2*used]
+	populate(p.store[used:])
 	p.bytes += uint64(used - p.from)
 	p.from = used
 }

@@ -35,8 +35,21 @@ const (
 
 // makeSegment makes memory for two rings, all of it there, and a descriptor to hand it over.
 func makeSegment(ring int) (fd int, mem []byte, err error) {
-	return sealed.Make("strand-sm", page+2*ring, true)
+	if fd, mem, err = sealed.Make("strand-sm", page+2*ring); err == nil {
+		populateFirst(mem)
+	}
+	return fd, mem, err
 }
+
+// populateFirst has the pages named that are used at first. Others are when more is used (more.go).
+func populateFirst(mem []byte) {
+	ring := (len(mem) - page) / 2
+	first := ring/slotShare + firstStore
+	populate(mem[:page+first])
+	populate(mem[page+ring:][:first])
+}
+
+func populate(mem []byte) { sealed.Populate(mem) }
 
 // takeSegment maps memory that a peer has made, if the peer can not take it away again.
 func takeSegment(fd int) ([]byte, error) {
@@ -48,7 +61,11 @@ func takeSegment(fd int) ([]byte, error) {
 	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || size != page+2*ring {
 		return nil, fmt.Errorf("the peer's memory has %d bytes, which is not a page and two rings", size)
 	}
-	return sealed.Map(fd, size, true)
+	mem, err := sealed.Map(fd, size)
+	if err == nil {
+		populateFirst(mem)
+	}
+	return mem, err
 }
 
 // order tells the race detector of both directions.
