@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -53,7 +54,7 @@ const mostElsewhere = 10
 // in a call of the system, or wait at a channel, which may be a timer's. What they will do is not known, and may be what others wait for.
 // Those at channels come last: most of them wait for another goroutine. The names are what they do, as the stacks say.
 func Elsewhere(stacks []byte) (all []Call) {
-	for _, states := range []*regexp.Regexp{busy, atChannel} {
+	for _, states := range []*regexp.Regexp{busy(), atChannel()} {
 		for stack := range bytes.SplitSeq(stacks, []byte("\n\n")) {
 			if c := elsewhere(string(stack), states); c != nil && len(all) < mostElsewhere {
 				all = append(all, *c)
@@ -84,12 +85,17 @@ func isStandard(function string) bool {
 	return !strings.HasPrefix(function, "main.") && (!deep || !strings.Contains(first, "."))
 }
 
+// These are compiled when they are needed. Every program has this package, and hardly any run asks for stacks.
 var (
-	busy      = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(running|runnable|sleep|syscall|IO wait)[,\]]`)
-	atChannel = regexp.MustCompile(`^goroutine \d+ [^\[]*\[(chan receive|select)[,\]]`) // but for those that wait for ever: chan receive (nil chan)
-	minutes   = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
-	address   = regexp.MustCompile(`0x[0-9a-f]+`)
+	busy      = compiled(`^goroutine \d+ [^\[]*\[(running|runnable|sleep|syscall|IO wait)[,\]]`)
+	atChannel = compiled(`^goroutine \d+ [^\[]*\[(chan receive|select)[,\]]`) // but for those that wait for ever: chan receive (nil chan)
+	minutes   = compiled(`^goroutine \d+ [^\[]*\[[^\]]*?, (\d+ minutes)`)
+	address   = compiled(`0x[0-9a-f]+`)
 )
+
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // callOf reads one stack, from the innermost frame on.
 func callOf(stack string, engine uint64) *Call {
@@ -103,14 +109,14 @@ func callOf(stack string, engine uint64) *Call {
 	}
 	c := &Call{}
 	// The engine, the context (two words), the condition (two words).
-	words := address.FindAllString(lines[start], 5)
+	words := address().FindAllString(lines[start], 5)
 	if len(words) == 5 {
 		if parse(words[0]) != engine {
 			return nil
 		}
 		c.Condition = parse(words[4])
 	}
-	if m := minutes.FindStringSubmatch(lines[0]); m != nil {
+	if m := minutes().FindStringSubmatch(lines[0]); m != nil {
 		c.Since = m[1]
 	}
 	for i := start; i+1 < len(lines); i += 2 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/strandmp/strand/internal/lab/results"
@@ -20,7 +21,8 @@ var (
 	//go:embed page.css
 	styleText string
 
-	pageTemplate = template.Must(template.New("report").Parse(pageText))
+	// pageTemplate is parsed when it is needed: most that the command does needs none.
+	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(pageText)) })
 )
 
 // A page is what the template is filled with. All texts are plain and get escaped
@@ -108,7 +110,7 @@ type failure struct {
 // baseline it says what has changed since that.
 func WritePage(out io.Writer, r, baseline *results.Report) error {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, newPage(r, baseline)); err != nil {
+	if err := pageTemplate().Execute(&b, newPage(r, baseline)); err != nil {
 		return err
 	}
 	_, err := b.WriteTo(out)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -132,13 +133,13 @@ func (r *reader) file(n *yaml.Node) error {
 	return r.networks()
 }
 
-// networkName is what may be a network's name: it is a part of names of variables, and of
-// flags.
-var networkName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,30}[a-zA-Z0-9])?$`)
+// plainName is what may be a network's name, which is a part of names of variables and of flags, and a host's everywhere: RFC 1123, and short. It
+// is compiled when it is needed: most that the command does needs none.
+var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,30}[a-zA-Z0-9])?$`) })
 
 // CheckNetworkName says what a network may be called.
 func CheckNetworkName(name string) error {
-	if !networkName.MatchString(name) {
+	if !plainName().MatchString(name) {
 		return fmt.Errorf("%q: want letters, digits and dashes, at most 32", name)
 	}
 	return nil
@@ -283,9 +284,6 @@ func delay(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// hostName is what may be a host's name everywhere: RFC 1123, and short.
-var hostName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,30}[a-zA-Z0-9])?$`)
-
 // hosts reads names, or a number.
 func (r *reader) hosts(n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode {
@@ -302,7 +300,7 @@ func (r *reader) hosts(n *yaml.Node) error {
 		return fmt.Errorf("%d of them: want at most %d", len(n.Content), emulate.MaxHosts)
 	}
 	return list(n, func(one *yaml.Node) error {
-		if one.Kind != yaml.ScalarNode || !hostName.MatchString(one.Value) {
+		if one.Kind != yaml.ScalarNode || !plainName().MatchString(one.Value) {
 			return fmt.Errorf("%q: want letters, digits and dashes, at most 32", one.Value)
 		}
 		if _, err := r.t.host(one.Value); err == nil {
