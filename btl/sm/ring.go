@@ -139,7 +139,7 @@ type writer struct {
 	filled int    // bytes of it
 
 	laps   int    // how often the store was begun again since more of it is used
-	intact uint64 // what belongs to records is overwritten that ended before so many bytes
+	intact uint64 // what belongs to records may be overwritten that began before so many bytes
 }
 
 func newWriter(ring []byte, head *atomic.Uint64) writer {
