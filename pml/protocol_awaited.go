@@ -65,8 +65,8 @@ func (pe *peer) presumed(op *operation, r *rail) bool {
 }
 
 // noteUnawaited has the peer told, with the next acknowledgement, that what it has sent at once found no receive.
-func (r *rail) noteUnawaited(size int) {
-	if size > r.mostAtOnce() {
-		r.peer.unawaited = true
+func (pe *peer) noteUnawaited(size int) {
+	if size > pe.pml.tune.eagerMax {
+		pe.unawaited = true
 	}
 }

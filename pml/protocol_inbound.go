@@ -325,7 +325,7 @@ func (r *rail) beginMessage(h *wire.Header, size int) (*inbound, error) {
 		return nil, nil // it was settled by its match, or waits for one
 	}
 	if in.op == nil && !in.asked {
-		r.noteUnawaited(size)
+		pe.noteUnawaited(size)
 	}
 	if in.op == nil || in.op.size < uint64(size) { // all of it, should it be given back
 		in.data = p.pool.Get(size)

@@ -124,10 +124,11 @@ func (pe *peer) launch(op *operation) {
 
 // eagerLimit is the longest message sent at once, over any network.
 func (pe *peer) eagerLimit(r *rail) int {
-	limit := r.eagerLimit(r.mostAtOnce())
+	most := pe.pml.tune.eagerMax
+	limit := r.eagerLimit(most)
 	if len(pe.networks) > 1 {
 		for _, net := range pe.networks {
-			limit = min(limit, net[0].eagerLimit(net[0].mostAtOnce()))
+			limit = min(limit, net[0].eagerLimit(most))
 		}
 	}
 	return limit

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/strandmp/strand/btl"
+	"github.com/strandmp/strand/internal/engine"
 	"github.com/strandmp/strand/pml/payload"
 	"github.com/strandmp/strand/pml/wire"
 )
@@ -86,7 +87,12 @@ func TestPromptRailsNeedNoCopies(t *testing.T) {
 // the processor to wait for an acknowledgement. What is to be acknowledged is, at once.
 func TestACrowdCopies(t *testing.T) {
 	pe, ep, c := promptPeer(t, 300*time.Nanosecond)
-	crowded(t, pe.pml)
+	crowd, err := engine.New(engine.Options{Simulated: true, Crowded: true})
+	require.NoError(t, err)
+	t.Cleanup(crowd.Close)
+	crowd.Lock()
+	t.Cleanup(crowd.Unlock)
+	pe.pml.engine = crowd
 	op, err := c.isend(make([]byte, 32<<10), nil, 1, 5, Standard)
 	require.NoError(t, err)
 	require.True(t, op.lends(), "a copy completes it at once")

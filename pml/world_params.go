@@ -19,7 +19,7 @@ func Declare(r *param.Registry) {
 		param.Spec{Name: "pml_copy_pool", Kind: param.Size, Default: "16M", Min: "0", Max: "1G", Unit: "bytes", Level: param.Tuner,
 			Help: "Memory for those copies, for all peers together. Without room a message is sent from its own buffer."},
 		param.Spec{Name: "pml_eager_max", Kind: param.Size, Default: "256K", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
-			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts, where that is more than the transport's own limit (btl_tcp_eager_limit), and that one is not set. Unless it is set it is 64K between ranks of one host that outnumber its processors, but to a peer whose receives are posted first (pml_eager_awaited)."},
+			Help: "Longest message sent at once, with no rendezvous, over a reliable ordered transport while the receiver's credit lasts, where that is more than the transport's own limit (btl_tcp_eager_limit), and that one is not set."},
 		param.Spec{Name: "pml_eager_awaited", Kind: param.Size, Default: "1M", Min: "0", Max: "1M", Unit: "bytes", Level: param.Tuner,
 			Help: "Longest message sent at once to a peer whose last receives were posted before their messages came, or over a path that is known to carry less than 2 Gbit/s, if there is one connection to it. It has no effect if pml_eager_max is 0, or beyond an eager limit that is set for the transport."},
 		param.Spec{Name: "pml_credit_first", Kind: param.Size, Default: "256K", Min: "0", Max: "64M", Unit: "bytes", Level: param.Tuner,
@@ -54,7 +54,6 @@ type tunables struct {
 	copyLimit     int
 	copyPool      int
 	eagerMax      int
-	eagerCrowd    int // eagerMax where ranks of this machine outnumber its processors
 	eagerAwaited  int
 	creditFirst   uint32      // units
 	creditMax     uint32      // units
@@ -74,15 +73,6 @@ func eagerAwaited(v *param.Values) int {
 	return int(v.Size("pml_eager_awaited"))
 }
 
-// eagerCrowd is what is sent at once in a crowd, unless the user has set how much is in any case.
-func eagerCrowd(v *param.Values) int {
-	most := int(v.Size("pml_eager_max"))
-	if v.Value("pml_eager_max").Source.Kind != param.Default {
-		return most
-	}
-	return min(most, crowdMost)
-}
-
 // creditNear is 0 if the user has set what is promised.
 func creditNear(v *param.Values) uint32 {
 	if v.Value("pml_credit_max").Source.Kind != param.Default {
@@ -99,7 +89,6 @@ func tunablesFrom(v *param.Values) (tunables, error) {
 		copyLimit:     int(v.Size("pml_copy_limit")),
 		copyPool:      int(v.Size("pml_copy_pool")),
 		eagerMax:      int(v.Size("pml_eager_max")),
-		eagerCrowd:    eagerCrowd(v),
 		eagerAwaited:  eagerAwaited(v),
 		creditFirst:   uint32(v.Size("pml_credit_first") / credit.Unit),
 		creditMax:     uint32(v.Size("pml_credit_max") / credit.Unit),
