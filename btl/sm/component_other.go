@@ -13,5 +13,3 @@ import (
 func open(btl.Host) ([]btl.Module, error) {
 	return nil, &btl.UnavailableError{Component: "sm", Reason: "shared memory that is sealed (memfd) exists on Linux only, this is " + runtime.GOOS}
 }
-
-func populate([]byte) {}

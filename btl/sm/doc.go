@@ -15,7 +15,7 @@
 // is, and the how manieth turn of the slots it belongs to. That word is written last. The reader polls the word of the slot
 // whose turn it is. A header of a frame is in its slot, and a short payload too: so a short message takes one cache line
 // that moves from processor to processor. A longer payload is in the store, in blocks of eight lines, where each record's
-// follow those of the one before. At first a ring uses a part of its store again and again, later, or for want of room, all of it. If the reader is behind, so that few slots are free, short frames go into a bunch in the
+// follow those of the one before. If the reader is behind, so that few slots are free, short frames go into a bunch in the
 // store, several to a record. A long frame is a record with its header, and then pieces: the receiver copies one
 // out while the sender copies in the next. The sender writes whole cache lines (package coherence), since the reader has them from
 // the last time. Who has received a frame fetches those of the answer before the program asks for them.

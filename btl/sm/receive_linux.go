@@ -132,8 +132,6 @@ func (ep *endpoint) takeAny(word uint64, most int) (n, read int, more bool, err 
 			return 0, n, false, err
 		}
 		return c.size, n, false, err
-	case kindMore:
-		return 0, 0, true, ep.pipe.in.useMore()
 	case kindGoodbye:
 		ep.Goodbye()
 		return c.size, 0, false, nil
@@ -162,7 +160,7 @@ func (ep *endpoint) follows(c *record) bool {
 	case ep.reading.open:
 		return c.kind == kindLent
 	case ep.landing != nil:
-		return c.kind == kindPiece || c.kind == kindMore
+		return c.kind == kindPiece
 	}
 	return true
 }

@@ -39,7 +39,6 @@ const (
 	kindGoodbye            // the end, in order
 	kindBunch              // several frames, in the store (bunch.go)
 	kindLent               // what is said of a loan, then the header of a frame; its payload, of that length, is the sender's memory
-	kindMore               // from here on twice as much of the store is used (more.go)
 )
 
 // oneTurn is added to what a word has in its upper bits each time that the slots have been gone through. So a word of the
@@ -86,8 +85,7 @@ var errHead = errors.New("malformed ring: it says that more was read than was wr
 // A position in a ring is where the next record begins. Each end keeps its own.
 type position struct {
 	slots []byte // as many bytes as a power of two
-	store []byte // as much as is used
-	all   []byte // of the store
+	store []byte
 	slot  int    // where it begins among the slots
 	turn  uint64 // of the slots, as words have it
 	from  int    // where what belongs to it begins in the store, if there is room behind
@@ -97,7 +95,7 @@ type position struct {
 
 func positionIn(ring []byte) position {
 	n := len(ring) / slotShare
-	return position{slots: ring[:n:n], store: ring[n:][:firstStore], all: ring[n:], turn: oneTurn}
+	return position{slots: ring[:n:n], store: ring[n:], turn: oneTurn}
 }
 
 // after is where the slot begins that comes so many later.
@@ -137,9 +135,6 @@ type writer struct {
 
 	bunch  []byte // the last record, if it is a bunch that may take another frame
 	filled int    // bytes of it
-
-	laps   int    // how often the store was begun again since more of it is used
-	intact uint64 // what belongs to records may be overwritten that began before so many bytes
 }
 
 func newWriter(ring []byte, head *atomic.Uint64) writer {
@@ -151,25 +146,14 @@ func newWriter(ring []byte, head *atomic.Uint64) writer {
 
 // room returns the n bytes of the store for the next record. It reports false if there are none, or no slot.
 func (w *writer) room(n int) (block []byte, ok bool) {
-	if n > len(w.store)-w.from && w.canUseMore() {
-		w.ended()
-	}
 	from, taken := w.block(n)
-	if !w.has(taken) && !w.find(taken) {
-		if !w.useMore() {
-			return nil, false
-		}
-		if from, taken = w.block(n); !w.has(taken) {
+	if !w.has(taken) {
+		w.look()
+		if !w.has(taken) {
 			return nil, false
 		}
 	}
 	return w.store[from : from+n : from+n], true
-}
-
-// find looks for room.
-func (w *writer) find(taken int) bool {
-	w.look()
-	return w.has(taken)
 }
 
 func (w *writer) has(taken int) bool {
@@ -282,6 +266,40 @@ func copyPayload(to []byte, f *btl.Frame) {
 	}
 }
 
+// inSlot is the bit of what payloadOf returns that says that the payload lies in a slot, behind a header of as many bytes as
+// there are in bits 48 to 55; the lower bits are the record's number.
+const inSlot = 1 << 63
+
+// payloadOf is where the payload of the frame lies that was the last one written, in one piece.
+func (w *writer) payloadOf(f *btl.Frame) uint64 {
+	h := len(f.Header)
+	if w.bunch != nil {
+		from := w.filled - words(wordSize+h+f.Size) + wordSize + h
+		return w.bytes - uint64(len(w.bunch)-from)
+	}
+	if inStore(h, f.Size) == 0 {
+		return inSlot | uint64(h)<<48 | (w.count-1)&(1<<48-1)
+	}
+	return w.bytes - uint64(blocks(f.Size))
+}
+
+// again copies what was written, unless that may have been overwritten since. It is not before the peer has read it.
+func (w *writer) again(payload uint64, b []byte) bool {
+	if payload&inSlot == 0 {
+		if w.bytes-payload > uint64(len(w.store)) {
+			return false
+		}
+		copy(b, w.store[payload%uint64(len(w.store)):])
+		return true
+	}
+	before := (w.count - payload) & (1<<48 - 1) // records ago
+	if before > uint64(len(w.ends)) {
+		return false
+	}
+	copy(b, w.slots[w.after(-int(before))+wordSize+int(payload>>48&(1<<8-1)):])
+	return true
+}
+
 // begin writes the header of a frame whose payload follows in pieces.
 func (w *writer) begin(f *btl.Frame) bool {
 	if _, ok := w.room(0); !ok {
@@ -339,17 +357,17 @@ func (w *writer) goodbye() bool {
 // A reader is the receiving end of a ring.
 type reader struct {
 	position
-	each, every uint64         // after how many records, or bytes of the store, the peer is told
-	told        uint64         // records read of which the peer knows
-	toldBytes   uint64         // and bytes of the store
-	head        *atomic.Uint64 // where it is told
+	each, all uint64         // after how many records, or bytes of the store, the peer is told
+	told      uint64         // records read of which the peer knows
+	toldBytes uint64         // and bytes of the store
+	head      *atomic.Uint64 // where it is told
 
 	begun, filled int // bytes of the bunch that is the next record: read, and known to be written; 0: it is none
 }
 
 func newReader(ring []byte, head *atomic.Uint64) reader {
 	r := reader{position: positionIn(ring), head: head}
-	r.each, r.every = uint64(len(r.slots)/slotSize/tellEvery), uint64(len(r.store)/tellEvery)
+	r.each, r.all = uint64(len(r.slots)/slotSize/tellEvery), uint64(len(r.store)/tellEvery)
 	return r
 }
 
@@ -413,13 +431,13 @@ func (r *reader) parse(word uint64, c *record) error {
 	*c = record{kind: kindOf(word), length: int(uint32(word))}
 	h := int(uint8(word >> 32))
 	switch hasHeader := c.kind == kindWhole || c.kind == kindBegin || c.kind == kindLent; {
-	case c.kind < kindWhole || c.kind > kindMore:
+	case c.kind < kindWhole || c.kind > kindLent:
 		return fmt.Errorf("malformed record: unknown kind %#x", c.kind)
 	case c.length < 0 || (c.kind == kindWhole || c.kind == kindPiece) && c.length > len(r.store):
 		return fmt.Errorf("malformed record: %d bytes where the ring has %d", uint32(word), len(r.store))
 	case hasHeader != (h > 0) || h > btl.MaxHeader:
 		return fmt.Errorf("malformed frame: header of %d bytes in a record of kind %d", h, c.kind)
-	case (c.kind == kindGoodbye || c.kind == kindMore) && c.length != 0, c.kind == kindBunch && c.length != bunchSize, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
+	case c.kind == kindGoodbye && c.length != 0, c.kind == kindBunch && c.length != bunchSize, (c.kind == kindPiece || c.kind == kindBegin || c.kind == kindLent) && c.length == 0:
 		return fmt.Errorf("malformed record: %d bytes in one of kind %d", c.length, c.kind)
 	}
 	slot := r.here()
@@ -444,7 +462,7 @@ func (r *reader) parse(word uint64, c *record) error {
 // advance gives a record back to the writer, with its n bytes of the store, and reports whether the writer was told.
 func (r *reader) advance(n int) bool {
 	r.pass(n)
-	if r.count-r.told < r.each && r.bytes-r.toldBytes < r.every {
+	if r.count-r.told < r.each && r.bytes-r.toldBytes < r.all {
 		return false
 	}
 	r.told, r.toldBytes = r.count, r.bytes

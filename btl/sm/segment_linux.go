@@ -8,7 +8,7 @@ import (
 )
 
 // layout is the version of the memory's format. Ranks with different layouts share no memory.
-const layout = 7
+const layout = 6
 
 // bigEndian is the bit of the layout that says in which order the machine has the bytes of words. Ranks of one host differ in
 // that where some are emulated.
@@ -35,21 +35,8 @@ const (
 
 // makeSegment makes memory for two rings, all of it there, and a descriptor to hand it over.
 func makeSegment(ring int) (fd int, mem []byte, err error) {
-	if fd, mem, err = sealed.Make("strand-sm", page+2*ring); err == nil {
-		populateFirst(mem)
-	}
-	return fd, mem, err
+	return sealed.Make("strand-sm", page+2*ring, true)
 }
-
-// populateFirst has the pages named that are used at first. Others are when more is used (more.go).
-func populateFirst(mem []byte) {
-	ring := (len(mem) - page) / 2
-	first := ring/slotShare + firstStore
-	populate(mem[:page+first])
-	populate(mem[page+ring:][:first])
-}
-
-func populate(mem []byte) { sealed.Populate(mem) }
 
 // takeSegment maps memory that a peer has made, if the peer can not take it away again.
 func takeSegment(fd int) ([]byte, error) {
@@ -61,11 +48,7 @@ func takeSegment(fd int) ([]byte, error) {
 	if ring < minRing || ring > maxRing || ring&(ring-1) != 0 || size != page+2*ring {
 		return nil, fmt.Errorf("the peer's memory has %d bytes, which is not a page and two rings", size)
 	}
-	mem, err := sealed.Map(fd, size)
-	if err == nil {
-		populateFirst(mem)
-	}
-	return mem, err
+	return sealed.Map(fd, size, true)
 }
 
 // order tells the race detector of both directions.

@@ -219,7 +219,7 @@ func TestTicketsThatAreRefused(t *testing.T) {
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer null.Close()
-	other, _, err := sealed.Make(name, page)
+	other, _, err := sealed.Make(name, page, true)
 	require.NoError(t, err)
 	defer unix.Close(other)
 	loose, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)

@@ -20,7 +20,7 @@ const name = "strand-commons"
 // Make makes the memory, as rank 0, for so many ranks that show up to room bytes at a time. The ticket is for the others. The
 // caller calls handed when these have joined.
 func Make(ranks, room int) (m *Memory, t Ticket, handed func(), err error) {
-	fd, mem, err := sealed.Make(name, Size(ranks, room))
+	fd, mem, err := sealed.Make(name, Size(ranks, room), false)
 	if err != nil {
 		return nil, Ticket{}, nil, err
 	}
@@ -57,7 +57,7 @@ func Join(t Ticket, own, ranks, room int) (*Memory, error) {
 	if want := Size(ranks, room); size != want {
 		return nil, fmt.Errorf("the memory has %d bytes, and not %d", size, want)
 	}
-	mem, err := sealed.Map(fd, size)
+	mem, err := sealed.Map(fd, size, false)
 	if err != nil {
 		return nil, err
 	}

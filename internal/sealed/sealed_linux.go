@@ -15,8 +15,8 @@ const Seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 var ErrUnsealed = errors.New("the peer's memory is not sealed: it could shrink under us")
 
 // Make makes memory of that many bytes, and a descriptor to hand it over, which the caller closes. The name is for people, in
-// /proc.
-func Make(name string, size int) (fd int, mem []byte, err error) {
+// /proc. Now says when the process's own tables name its pages, as in [Map].
+func Make(name string, size int, now bool) (fd int, mem []byte, err error) {
 	if fd, err = Create(name); err != nil {
 		return -1, nil, err
 	}
@@ -29,7 +29,7 @@ func Make(name string, size int) (fd int, mem []byte, err error) {
 		err = os.NewSyscallError("fcntl F_ADD_SEALS", err)
 	}
 	if err == nil {
-		mem, err = Map(fd, size)
+		mem, err = Map(fd, size, now)
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -90,12 +90,12 @@ func Check(fd int) (size int, err error) {
 }
 
 // Map maps the memory of a descriptor. The caller unmaps it. Its pages are there in any case. The process's own tables name
-// each when it is first used, or when [Populate] has been called.
-func Map(fd, size int) ([]byte, error) {
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+// them now, or each when it is first used, which takes a microsecond then.
+func Map(fd, size int, now bool) ([]byte, error) {
+	flags := unix.MAP_SHARED
+	if now {
+		flags |= unix.MAP_POPULATE
+	}
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, flags)
 	return mem, os.NewSyscallError("mmap", err)
 }
-
-// Populate has the process's tables name pages that are about to be used, which costs a fraction of what it costs when they are used one by one. The
-// memory begins at a page. Systems before Linux 5.14 do not know that, and nothing is lost.
-func Populate(mem []byte) { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }

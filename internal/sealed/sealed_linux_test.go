@@ -14,7 +14,7 @@ import (
 // What is made passes the check, and nobody can execute it, unless the system knows no such files.
 func TestMake(t *testing.T) {
 	size := os.Getpagesize()
-	fd, mem, err := sealed.Make("test", size)
+	fd, mem, err := sealed.Make("test", size, true)
 	require.NoError(t, err)
 	defer unix.Close(fd)
 	got, err := sealed.Check(fd)
