@@ -69,7 +69,7 @@ func (h *holding) keep(m *commons.Memory, s allotment) {
 	h.rest()
 }
 
-// mostCommons is how many bytes a rank has of all memories together: some 50 of them, with sixteen ranks. One alone may be larger, and the
+// mostCommons is how many bytes a rank has of all memories together: some 15 of them, with sixteen ranks. One alone may be larger, and the
 // world's own is always there. Programs may make communicators by the thousand, and never free them.
 const mostCommons = 16 << 20
 

@@ -345,7 +345,7 @@ func declareCollectives(r *param.Registry) {
 	r.Declare(param.Spec{Name: "coll_check", Kind: param.Bool, Default: "false", Level: param.User, Alike: true,
 		Help: "Compare what ranks call before each collective call, which costs a message: calls in different order, or with different roots, lengths, " +
 			"operations or types, then end with an error that names both. All ranks have the same."})
-	r.Declare(param.Spec{Name: "coll_shared_size", Kind: param.Size, Default: "64K", Min: "0", Max: "4M", Level: param.Tuner,
+	r.Declare(param.Spec{Name: "coll_shared_size", Kind: param.Size, Default: "256K", Min: "0", Max: "4M", Level: param.Tuner,
 		Help: "How many bytes a rank shows to all others at a time in memory that the ranks of a communicator have in common: those of one host, 64 at most, that use btl sm, " +
 			"from some collective call on (coll_shared_from), and 16M for each rank of all communicators together. Each rank takes four times as much of it, and 32K. Unless it is set, more than 16 ranks have half of that, more than 32 a quarter. " +
 			"0: there is none, and all calls go by messages. So it is if ranks differ."})

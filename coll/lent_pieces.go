@@ -36,7 +36,7 @@ func alltoallvShared(ctx context.Context, c Comm, s Commons, in, out [][]byte) e
 			total += len(b)
 		}
 	}
-	if lends := piecesAt(n)+total > s.Room(); lends {
+	if lends := piecesAt(n)+total > min(pieceShown, s.Room()); lends {
 		k := keep(c, in, out)
 		if err := lendPieces(ctx, s, k.piece, n); err != nil {
 			return err

@@ -135,9 +135,12 @@ func inPieces(length, most int, f func(from, to int) error) error {
 	}
 }
 
+// pieceShown is how much is shown at a time where others look at a piece while the next one is shown.
+const pieceShown = 64 << 10
+
 // bcastShared has the root show all, in pieces. The root may be some pieces ahead.
 func bcastShared(ctx context.Context, c Comm, s Commons, buf []byte, root int) error {
-	return inPieces(len(buf), s.Room(), func(from, to int) error {
+	return inPieces(len(buf), min(pieceShown, s.Room()), func(from, to int) error {
 		s.Begin(to - from)
 		if c.Rank() == root {
 			if err := show(ctx, s, buf[from:to]); err != nil {
@@ -299,7 +302,11 @@ func scatterShared(ctx context.Context, c Comm, s Commons, in, out []byte, root 
 // allgatherShared has all look at what all show. Out has this process's values.
 func allgatherShared(ctx context.Context, c Comm, s Commons, out []byte, each int) error {
 	own := out[c.Rank()*each:]
-	return inPieces(each, s.Room(), func(from, to int) error {
+	most := s.Room() // in a crowd a piece more is a turn of the processor more for each
+	if !s.Crowded() {
+		most = min(most, max(each/4, pieceShown))
+	}
+	return inPieces(each, most, func(from, to int) error {
 		s.Begin(to - from)
 		if err := show(ctx, s, own[from:to]); err != nil {
 			return err
