@@ -135,7 +135,8 @@ func inPieces(length, most int, f func(from, to int) error) error {
 	}
 }
 
-// pieceShown is how much is shown at a time where others look at a piece while the next one is shown.
+// pieceShown is how much is shown at a time where others look at a piece while the next one is shown. What is more in all than that is lent where each gets
+// a piece of its own.
 const pieceShown = 64 << 10
 
 // bcastShared has the root show all, in pieces. The root may be some pieces ahead.

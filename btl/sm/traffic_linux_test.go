@@ -11,7 +11,7 @@ import (
 	"github.com/strandmp/strand/param"
 )
 
-// Random programs over small rings, of which more comes into use in between, against a model: both sides send frames whose sizes are around every border, look
+// Random programs over rings from the smallest to the usual one, against a model: both sides send frames whose sizes are around every border, look
 // for what has come or do not, take frames back, sleep until they are woken, and part. Whatever arrives is what was sent, once and in
 // order. What was taken and not recalled arrives; memory that was given back is the program's; what is kept is there until it was read;
 // and nobody sleeps who has something to do.
@@ -57,7 +57,7 @@ func newTraffic(t *testing.T, seed uint64) *traffic {
 	}
 	r := rand.New(rand.NewPCG(seed, 0x7AF))
 	copies := []string{"cma", "none"}[r.IntN(2)]
-	ring := []string{"32K", "64K", "128K", "256K"}[r.IntN(4)] // all of the first is used at once
+	ring := []string{"32K", "64K", "128K", "256K"}[r.IntN(4)]
 	m := &traffic{Rand: r, seed: seed, pair: connect(t, set(pFboxSize, ring), set(pMaxSendSize, "100K"), set(pSingleCopy, copies))}
 	for i, recv := range m.recv {
 		recv.Frames = nil
